@@ -1,8 +1,9 @@
 /**
- * Remembers crashes over restarts, in a small file of the data folder, and finds the tasks that end the service soon
- * after each start. A file is used because the database may be what crashes.
+ * Remembers crashes over restarts, in a small file of the data folder, and finds the tasks that end the
+ * service soon after each start. A file is used because the database may be what crashes.
  *
- * In: uncaught errors, from `uncaught-errors.ts`. Out: parked tasks, for the start, the alerts and the doctor.
+ * In: uncaught errors, from `uncaught-errors.ts`. Out: parked tasks, for the start, the alerts and the
+ * doctor.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

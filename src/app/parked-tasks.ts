@@ -1,6 +1,6 @@
 /**
- * Keeps background tasks that end the service soon after each start from running, and tells the operator. Part of
- * the composition root.
+ * Keeps background tasks that end the service soon after each start from running, and tells the operator.
+ * Part of the composition root.
  */
 import { parkTask } from '../lib/tasks.ts'
 import { hourOf } from '../resources/alerts/operator-alerts.ts'

@@ -23,7 +23,10 @@ function explained(error: unknown, config: Config): string | undefined {
   return (isListenFault(error) ? listenText(error, config) : undefined) ?? systemText(error)
 }
 
-/** Advice for errors of the system and of SQLite that the checks before the start cannot foresee, by their codes. */
+/**
+ * Advice for errors of the system and of SQLite that the checks before the start cannot foresee, by their
+ * codes.
+ */
 const SYSTEM_ADVICE: [RegExp, string][] = [
   [/^(?:ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/, 'the disk or the quota is full; free some space, or enlarge it'],
   [/^(?:EROFS|SQLITE_READONLY)/, 'make the data folder and its files writable for the user of the service'],

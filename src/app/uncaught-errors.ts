@@ -1,6 +1,7 @@
 /**
- * The net under all error paths of the main thread: an uncaught error is logged, counted against its task, and ends
- * the service in order. Worker threads and child processes have their own: they are logged and started again.
+ * The net under all error paths of the main thread: an uncaught error is logged, counted against its task,
+ * and ends the service in order. Worker threads and child processes have their own: they are logged and
+ * started again.
  */
 import type { Log } from '../lib/log.ts'
 import { currentTask } from '../lib/tasks.ts'

@@ -1,6 +1,7 @@
 /**
- * Background tasks by name, such as the checks of domains. A crash is attributed to the task in whose context it
- * happens, and a task that ends the service again and again is parked for a while (decision 0124).
+ * Background tasks by name, such as the checks of domains. A crash is attributed to the task in whose
+ * context it happens, and a task that ends the service again and again is parked for a while (decision
+ * 0124).
  *
  * Called by `sweeper.ts`, `due-timer.ts` and processors of received mail; `app/crashes.ts` parks tasks.
  */

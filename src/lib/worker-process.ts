@@ -164,7 +164,8 @@ class RunningProcess {
     })
     const child = this.#child
     let stderr = ''
-    // The streams and the channel are missing when the system has no file descriptors left; 'error' follows then.
+    // The streams and the channel are missing when the system has no file descriptors left; 'error' follows
+    // then.
     child.stderr?.on('data', chunk => {
       stderr = (stderr + chunk).slice(-STDERR_KEPT_BYTES)
     })

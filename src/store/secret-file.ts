@@ -24,8 +24,9 @@ export function hasBeenUsed(folder: string, blobFolder: string): boolean {
 }
 
 /**
- * Reads the secret that the operator gave. A configured text in the form of the file may be meant as that file's
- * secret, or as the text itself, which is how earlier versions took it; the database decides (`secretOf`).
+ * Reads the secret that the operator gave. A configured text in the form of the file may be meant as that
+ * file's secret, or as the text itself, which is how earlier versions took it; the database decides
+ * (`secretOf`).
  *
  * @param configured `secret_key` of the configuration
  * @returns the possible secrets, first the one that a new database is tied to; empty when there is none yet

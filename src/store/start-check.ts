@@ -1,6 +1,6 @@
 /**
- * Finds what keeps the service from starting, before the start writes anything: a refused start leaves the data
- * folder and the database as they were, so that another version or a restored file can still use them.
+ * Finds what keeps the service from starting, before the start writes anything: a refused start leaves the
+ * data folder and the database as they were, so that another version or a restored file can still use them.
  *
  * In: the settings of the store, from `app/app.ts`. Out: the secret, or a `StartFault` with one line for the
  * operator.
@@ -106,7 +106,7 @@ function insistOnUsable(path: string, kind: 'file' | 'folder') {
   const entry = statSync(existing(path))
   const isFolder = entry.isDirectory()
   if (existing(path) !== path) {
-    // A missing folder is created in the one above it. A missing file is created in its folder, which is checked.
+    // A missing folder is created in the one above it, a missing file in its folder, which is checked.
     if (kind === 'folder') insistOnUsable(existing(path), 'folder')
     return
   }

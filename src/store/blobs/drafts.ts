@@ -81,7 +81,8 @@ export function createDrafts(folder: string): Drafts {
     place: (name, path, nowMs) => orUnavailable(place(pathOf(name), path, nowMs / 1_000)),
     pieces(name, highWaterMark) {
       const stream = createReadStream(pathOf(name), { highWaterMark })
-      // A file that cannot be opened may fail before anybody reads the stream. Whoever reads it gets the error.
+      // A file that cannot be opened may fail before anybody reads the stream. Whoever reads it gets the
+      // error.
       return stream.on('error', () => {})
     },
     discard,

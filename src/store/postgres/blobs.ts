@@ -35,7 +35,8 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   return {
     ...stagingIn(drafts),
     async place({ draft, hash }) {
-      // The file is opened by the work that reads it, since nobody hears the error of a stream that is not read.
+      // The file is opened by the work that reads it, since nobody hears the error of a stream that is not
+      // read.
       const write = (query: SqlQuery) => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), now())
       placed.set(blobName(hash), await writing(write))
       await drafts.discard(draft!)

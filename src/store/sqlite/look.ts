@@ -12,8 +12,9 @@ const VERSIONS_AT = 18
 const VERSIONS = [1, 2]
 
 /**
- * A log with contents is read by a read-only connection, which does not move it into the database file. Without
- * such a log, a read-only connection would leave an empty log behind, whereas a writable one removes it.
+ * A log with contents is read by a read-only connection, which does not move it into the database file.
+ * Without such a log, a read-only connection would leave an empty log behind, whereas a writable one
+ * removes it.
  */
 export async function lookIntoSqlite<T>(file: string, look: Look<T>): Promise<T> {
   insistOnKnownFormat(file)
@@ -33,7 +34,10 @@ function sizeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size
 }
 
-/** SQLite opens a file of another version for writing as a read-only one, and of another for reading not at all. */
+/**
+ * SQLite opens a file of another version for writing as a read-only one, and of another for reading not at
+ * all.
+ */
 function insistOnKnownFormat(file: string) {
   const versions = Buffer.from([VERSIONS[0]!, VERSIONS[0]!])
   const descriptor = openSync(file, 'r')
