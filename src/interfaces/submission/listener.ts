@@ -25,7 +25,7 @@ import { createReplyTo, ReplyError } from '../../pipeline/inbound/reply.ts'
 import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { protocolName, type TracedClient } from '../../protocols/mime/received-field.ts'
-import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
+import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import type { Incoming } from './incoming.ts'
 import type { SubmissionSignIn } from './sign-in.ts'
 
@@ -111,7 +111,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     onRcptTo({ address }, { envelope }, answer) {
       if (envelope.rcptTo.length >= RECIPIENTS_MAX)
         return answer(new ReplyError(452, `4.5.3 A message may have ${RECIPIENTS_MAX} recipients`))
-      const mailbox = parseAddress(address)
+      const mailbox = parseForeignAddress(address)
       return answer('fault' in mailbox ? new ReplyError(553, `5.1.3 The address ${mailbox.fault}`) : null)
     },
     onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
@@ -122,6 +122,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     newPerMinute: NEW_PER_MINUTE_MAX,
     connectionMsMax: DURATION_MS_MAX,
     isBusy: incoming.isCrowded,
+    forms: 'of-devices',
   })
   return server
 }
@@ -219,7 +220,7 @@ function createReceiver(
 function envelopeOf(session: SMTPServerSession): SubmittedEnvelope {
   const { envelope, remoteAddress, hostNameAppearsAs, openingCommand, secure, user } = session
   return {
-    recipients: envelope.rcptTo.map(({ address }) => parseAddress(address)).filter(isMailbox),
+    recipients: envelope.rcptTo.map(({ address }) => parseForeignAddress(address)).filter(isMailbox),
     client: { helo: hostNameAppearsAs || null, address: remoteAddress },
     protocol: protocolName({
       isExtended: openingCommand === 'EHLO',
@@ -241,6 +242,6 @@ function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
   return 'sender' in admission ? admission.sender : (user as unknown as Sender)
 }
 
-function isMailbox(value: ReturnType<typeof parseAddress>): value is Mailbox {
+function isMailbox(value: ReturnType<typeof parseForeignAddress>): value is Mailbox {
   return !('fault' in value)
 }

@@ -13,12 +13,13 @@ import { readMail } from '../../protocols/mime/read/read-mail.ts'
 import { decodeBytes } from '../../protocols/mime/read/transfer.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
-import { legibleMailboxes, parseMailboxes } from '../../protocols/smtp/address-list.ts'
+import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { Content } from '../../resources/emails/content.ts'
 import { readControl } from './control-fields.ts'
 import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
+import { legibleMailboxes, withPlainFrom } from './mended-addresses.ts'
 import { idIn } from './mended-fields.ts'
 import { outgoingFields } from './outgoing-fields.ts'
 import { inSevenBits } from './seven-bit.ts'
@@ -64,8 +65,9 @@ export async function readMessage(
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
-  const head = readSubmittedHead(withWholeLines(octets))
-  if (isRefusal(head)) return head
+  const written = readSubmittedHead(withWholeLines(octets))
+  if (isRefusal(written)) return written
+  const head = { ...written, fields: written.fields.map(withPlainFrom) }
   const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfold(value)) }))
   const from = readFrom(head.fields)
   if (isRefusal(from)) return from
@@ -153,7 +155,6 @@ function mailboxesIn(fields: readonly HeaderField[], field: string): Mailbox[] {
   return fields
     .filter(({ name }) => name.toLowerCase() === field)
     .flatMap(({ value }) => legibleMailboxes(unfold(value)))
-    .map(named)
 }
 
 function named({ name, ...rest }: Mailbox): Mailbox {

@@ -1,6 +1,6 @@
 /**
  * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
- * takes return paths as text, offers AUTH over TLS only, hides extensions that are not supported, answers
+ * takes paths as text, offers AUTH over TLS only, hides extensions that are not supported, answers
  * half-closed clients, and reads commands and message data at a cost that does not depend on the size of
  * their pieces. It uses internals of smtp-server, whose version is therefore pinned.
  */
@@ -9,6 +9,7 @@ import type { PassThrough, Writable } from 'node:stream'
 import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { holdOnePiece, joinSmallReads } from '../../lib/small-reads.ts'
 import { createDotReader } from './dot-reader.ts'
+import { type CommandForms, readPath } from './envelope-path.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
 
@@ -32,8 +33,16 @@ export interface Connection {
   _armTimeout(socket?: Socket): void
   /** Carries out a command, or the next line of a login. */
   _onCommand(command: Buffer, done?: () => void): void
+  handler_EHLO(command: unknown, done: () => void): void
+  handler_HELO(command: unknown, done: () => void): void
   /** @returns the address and the ESMTP parameters of MAIL FROM or RCPT TO; false for a syntax error */
   _parseAddressCommand(name: string, command: unknown): { address: string; args: unknown } | false
+}
+
+export interface SmtpSettings {
+  counts: MailCounts
+  /** Forms that commands may have; `strict` if not given. */
+  forms?: CommandForms | undefined
 }
 
 interface Parser extends Writable {
@@ -64,9 +73,14 @@ const COMMANDS_PER_TURN = 10
 const LINE_BYTES_MAX = 16 * 1024
 
 /** Changes a connection before its first input is read. */
-export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
+export function adapt(
+  connection: Connection,
+  socket: Socket,
+  { counts, forms = 'strict' }: SmtpSettings,
+): void {
   offerLoginOverTlsAlone(connection)
-  takeReturnPathsAsText(connection)
+  takePathsAsText(connection, forms)
+  if (forms === 'of-devices') takeAnyName(connection)
   endAfterErrors(connection, counts)
   flushInTime(connection)
   cutOffWhenClosed(connection)
@@ -122,47 +136,24 @@ function offerLoginOverTlsAlone(connection: Connection) {
   }
 }
 
-const MAIL_FROM = /^mail from\s*:\s*/i
-/** The path up to the first `>` outside a quoted local part, or outside quotes that are never closed. */
-const REVERSE_PATH = /^<((?:"(?:[^"\\]|\\.)*"|[^\s"<>])*|[^\s<>]*)>(?=\s|$)/
-/** A source route is ignored (RFC 5321 appendix C). */
-const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
-const RETURN_PATH_DOMAIN = /^(?:(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[^\s[\]\\]+\])$/
-/** Control characters, and characters without a width. */
-const UNSAFE = /[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]/
-/** RFC 5321 §4.5.3.1.3, without the angle brackets. */
-const PATH_OCTETS_MAX = 254
-
-/**
- * Reads the path of MAIL FROM as text: nobody but its own domain can tell which local parts exist there, and
- * a refusal would lose the mail. RFC 5321 §4.1.2 allows any text in a quoted local part.
- *
- * @returns the address as written, empty for the null sender, and the text behind the path; undefined for a
- * path without brackets or domain, with control characters, or longer than 254 octets
- */
-export function readReversePath(command: string): { address: string; rest: string } | undefined {
-  const start = MAIL_FROM.exec(command)?.[0].length
-  if (start === undefined) return undefined
-  const text = command.slice(start)
-  const path = REVERSE_PATH.exec(text)
-  if (!path) return undefined
-  const address = path[1]!.replace(SOURCE_ROUTE, '')
-  const rest = text.slice(path[0].length)
-  if (address === '') return { address, rest }
-  const at = address.lastIndexOf('@')
-  const isWhole = at > 0 && RETURN_PATH_DOMAIN.test(address.slice(at + 1))
-  if (!isWhole || UNSAFE.test(address) || Buffer.byteLength(address) > PATH_OCTETS_MAX) return undefined
-  return { address, rest }
-}
-
 /** smtp-server would refuse quoted local parts, unusual dots and underscores in the domain. */
-function takeReturnPathsAsText(connection: Connection) {
+function takePathsAsText(connection: Connection, forms: CommandForms) {
   const parse = connection._parseAddressCommand.bind(connection)
   connection._parseAddressCommand = (name, command) => {
-    if (name !== 'mail from') return parse(name, command)
-    const found = readReversePath(String(command))
-    const parsed = found && parse(name, `MAIL FROM:<>${found.rest}`)
+    const found = readPath(String(command), forms)
+    const parsed = found && parse(name, `${name}:<>${found.rest}`)
     return parsed ? { ...parsed, address: found.address } : false
+  }
+}
+
+/** Devices without a setting for it use names such as `my printer`, which smtp-server would refuse. */
+function takeAnyName(connection: Connection) {
+  for (const handler of ['handler_EHLO', 'handler_HELO'] as const) {
+    const handle = connection[handler].bind(connection)
+    connection[handler] = (command, done) => {
+      const [verb, ...words] = String(command).trim().split(/\s+/)
+      handle(`${verb} ${words.join('_')}`.trim(), done)
+    }
   }
 }
 

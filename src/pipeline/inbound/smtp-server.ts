@@ -11,9 +11,8 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { netblockOf } from '../../protocols/dns/netblock.ts'
 import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
 import { slowestOfLargest } from './eviction.ts'
-import type { MailCounts } from './mail-counts.ts'
 import { FAST_BYTES_PER_SECOND, MinDataRate } from './min-data-rate.ts'
-import { adapt, type Connection, prepareSocket, waitsForUs } from './smtp-connection.ts'
+import { adapt, type Connection, prepareSocket, type SmtpSettings, waitsForUs } from './smtp-connection.ts'
 
 /** A connection from the moment TCP accepts it until it is closed. */
 interface Open {
@@ -37,7 +36,7 @@ interface Open {
   progressAt: number
 }
 
-interface StrictOptions extends ConnectionTerms {
+interface StrictOptions extends ConnectionTerms, SmtpSettings {
   clock: Clock
   /** Maximum duration of a connection, in ms. */
   connectionMsMax: number
@@ -45,7 +44,6 @@ interface StrictOptions extends ConnectionTerms {
   connectionsMax?: number | undefined
   /** Whether the higher minimum data rate applies. It also applies while half of the connections are open. */
   isBusy?(): boolean
-  counts: MailCounts
 }
 
 /** Timeout of a TLS handshake. */
@@ -229,7 +227,7 @@ export class StrictSmtpServer extends SMTPServer {
     this.#starting = undefined
     const { connection } = open
     if (!connection) return
-    adapt(connection, socket, this.#options.counts)
+    adapt(connection, socket, this.#options)
     const close = connection.close.bind(connection)
     connection.close = () => {
       close()

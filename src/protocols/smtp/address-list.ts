@@ -16,17 +16,6 @@ export function parseMailboxes(text: string): Mailbox[] | AddressFault {
   return mailboxes.length === 0 ? { fault: 'is empty' } : mailboxes
 }
 
-/**
- * Parses the mailboxes of a list that a foreign program wrote. Invalid mailboxes, groups and comments are
- * left out.
- */
-export function legibleMailboxes(text: string): Mailbox[] {
-  return splitAtCommas(text).flatMap(part => {
-    const mailbox = parseHeaderMailbox(part)
-    return 'fault' in mailbox ? [] : [mailbox]
-  })
-}
-
 function splitAtCommas(value: string): string[] {
   const parts: string[] = []
   let start = 0

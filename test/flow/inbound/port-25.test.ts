@@ -105,6 +105,16 @@ test('a return path that is a syntax error is refused, and parameters behind one
   assert.match(await client.say('MAIL FROM:<"a> SIZE=99999999999"@there.example> SIZE=1'), /^250 /)
 })
 
+test('quoted local parts and the root dot are taken, and forms of devices are not', async t => {
+  const client = await greeted(t)
+  assert.match(await client.say('MAIL FROM:<a@peer.example.>'), /^250/)
+  assert.match(await client.say('RCPT TO:<"x y"@mailhorn.test>'), /^550 5\.7\.1/)
+  assert.match(await client.say('RCPT TO:<postmaster@mailhorn.test.>'), /^250/)
+  assert.match(await client.say('RSET'), /^250/)
+  assert.match(await client.say('MAIL FROM:ann@peer.example'), /^501/)
+  assert.match(await client.say('EHLO two words'), /^501/)
+})
+
 test('mail to the postmaster without a domain is accepted for the mail host', async () => {
   const to = 'PostMaster'
   assert.match(await sendMail(mailhorn.app.inboundAddress!, { to, data: 'Subject: x\n' }), /^250 /)

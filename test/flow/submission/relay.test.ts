@@ -40,6 +40,25 @@ test('from there mail is taken without a login, for the domains of one account',
   assert.match(await submit(client, 'printer@foreign.example', 'bob@there.example'), /^550 5\.7\.1/)
 })
 
+test('commands and addresses of devices are taken as they are', async t => {
+  const client = await dial(t, '127.0.0.9')
+  await client.reply()
+  assert.match(await client.say('EHLO my_scanner 2nd floor'), /^250/)
+  assert.match(await client.say('HELO Büro Drucker'), /^250/)
+  assert.match(await client.say('MAIL FROM:scanner@printer.local SIZE=100'), /^250/)
+  assert.match(await client.say('RCPT TO:delivered@simulator.test'), /^250/)
+  assert.match(await client.say('DATA'), /^354/)
+  client.write(
+    'From: Scanner, 2nd floor <ilo.@here.example>\r\nTo: delivered@simulator.test\r\nSubject: scan\r\n\r\nHi.\r\n',
+  )
+  const reply = await client.say('.')
+  const email = await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+  assert.equal(
+    [email.from, email.to],
+    ['"Scanner, 2nd floor" <"ilo."@here.example>', ['delivered@simulator.test']],
+  )
+})
+
 test('nobody else is heard', async t => {
   const client = await dial(t, '127.0.0.12')
   assert.match(await client.reply(), /^554 5\.7\.1/)

@@ -34,7 +34,7 @@ const WORD = /(?:"(?:[^"\\]|\\.)*"|[^\s"])+/gs
 export function addressesOf(head: Head, name: string, declared?: string): ReceivedMailbox[] {
   const found = head
     .all(name)
-    .flatMap(value => readAddresses(value, declared))
+    .flatMap(value => mailboxesOf(value, declared))
     .slice(0, ADDRESSES_MAX)
   const withDomain = found.filter(({ address }) => address.includes('@'))
   return withDomain.length > 0 ? withDomain : found
@@ -63,15 +63,19 @@ class Pending {
   }
 }
 
-/** @param value unfolded value with one character per octet */
-function readAddresses(value: string, declared: string | undefined): ReceivedMailbox[] {
+/**
+ * Reads the mailboxes of one value.
+ *
+ * @param value unfolded value with one character per octet
+ */
+export function mailboxesOf(value: string, declared?: string): ReceivedMailbox[] {
   const found: ReceivedMailbox[] = []
   const scanner = new Scanner(value)
   const lastSemicolon = value.lastIndexOf(';')
   let isInGroup = false
   let one = new Pending()
   const flush = () => {
-    found.push(...mailboxesOf(one, declared))
+    found.push(...finished(one, declared))
     one = new Pending()
   }
   while (scanner.hasMore && found.length < ADDRESSES_MAX) {
@@ -233,7 +237,7 @@ class Scanner {
   }
 }
 
-function mailboxesOf(
+function finished(
   { angle, name, written, comment, hasAtSign }: Pending,
   declared: string | undefined,
 ): ReceivedMailbox[] {

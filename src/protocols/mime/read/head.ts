@@ -257,7 +257,7 @@ export function* fieldRanges(bytes: Uint8Array): Generator<FieldRange, number | 
 }
 
 /** A message with more Received fields is in a mail loop (RFC 5321 §6.3). */
-export const HOPS_MAX = 50
+export const HOPS_MAX = 100
 
 /** Returns the number of Received fields, one per host that the message has passed. */
 export function hopCountOf(bytes: Uint8Array): number {

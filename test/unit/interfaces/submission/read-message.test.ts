@@ -321,8 +321,63 @@ test('fields that tell of the sender’s network are removed if the operator ask
 })
 
 test('a mail loop is found although Received fields are removed', async () => {
-  const letter = `${'Received: x\n'.repeat(51)}${LETTER}`
+  const letter = `${'Received: x\n'.repeat(101)}${LETTER}`
   assert.match((await refused(letter, { hidesOrigin: true })).message, 'Mail loop')
+})
+
+/** Forms of From that devices and scripts write, and the field that is sent. */
+const AUTHORS: readonly [from: string, sent: string][] = [
+  ['ann@here.example', 'ann@here.example'],
+  ['"Smith, Ann" <ann@here.example>', '"Smith, Ann" <ann@here.example>'],
+  ['ann@here.example (Cron Daemon)', 'Cron Daemon <ann@here.example>'],
+  ['(backup (nightly)) ann@here.example', '"backup (nightly)" <ann@here.example>'],
+  ['Ann <ann@here.example> (work)', 'Ann <ann@here.example>'],
+  ['Smith, Ann <ann@here.example>', '"Smith, Ann" <ann@here.example>'],
+  ['Smith, Ann, Dr. <ann@here.example>', '"Smith, Ann, Dr." <ann@here.example>'],
+  ['ilo.@here.example', '"ilo."@here.example'],
+  ['iDRAC <a..b@here.example>', 'iDRAC <"a..b"@here.example>'],
+  ['.printer@here.example', '".printer"@here.example'],
+  ['Ann <@relay.example:ann@here.example>', 'Ann <ann@here.example>'],
+  ['ann . smith @ here . example', 'ann.smith@here.example'],
+  ['Scanner [2nd floor] <ann@here.example>', '"Scanner [2nd floor]" <ann@here.example>'],
+  ['ann@here.example <ann@here.example>', 'ann@here.example'],
+  ['Jörg, Bücher <ann@here.example>', '=?UTF-8?B?SsO2cmcsIELDvGNoZXI=?= <ann@here.example>'],
+  ['Team: ann@here.example;', 'ann@here.example'],
+]
+for (const [from, plain] of AUTHORS)
+  test(`From: ${from} is sent as ${plain}`, async () => {
+    const read = await good(`From: ${from}\nTo: b@c.example\n\nhi\n`)
+    assert.is(/^From: (.*)$/im.exec(sent(read))![1]!.trim(), plain)
+    assert.is(read.message.from!.domain, 'here.example')
+  })
+
+test('recipients in any form are shown, and not as hidden ones', async () => {
+  const { message } = await good(
+    'From: ann@here.example\nTo: Doe, Bob <bob@there.example>, team: carl@there.example;\nCc: d..d@there.example (Dan)\n\nhi\n',
+    {
+      recipients: [
+        'bob@there.example',
+        'carl@there.example',
+        '"d..d"@there.example',
+        'eve@there.example',
+      ].map(mailbox),
+    },
+  )
+  assert.equal(
+    message.to.map(({ name, address }) => [name, address]),
+    [
+      ['Doe, Bob', 'bob@there.example'],
+      [null, 'carl@there.example'],
+    ],
+  )
+  assert.equal(
+    message.cc.map(({ name, address }) => [name, address]),
+    [['Dan', '"d..d"@there.example']],
+  )
+  assert.equal(
+    message.bcc.map(({ address }) => address),
+    ['eve@there.example'],
+  )
 })
 
 for (const [before, after] of [
@@ -448,7 +503,7 @@ for (const [what, text, kind, word] of [
   ['with two subjects', 'From: a@b.example\nSubject: 1\nSUBJECT: 2\n\nhi\n', 'invalid_field', 'twice'],
   ['with a line that is no field', 'From: a@b.example\nhello\n\nhi\n', 'invalid_field', 'Line 2'],
   ['with NUL', 'From: a@b.example\n\nh\0i\n', 'invalid_field', 'NUL'],
-  ['that loops', `${'Received: x\n'.repeat(51)}From: a@b.example\n\nhi\n`, 'mail_loop', 'Mail loop'],
+  ['that loops', `${'Received: x\n'.repeat(101)}From: a@b.example\n\nhi\n`, 'mail_loop', 'Mail loop'],
   ['scheduled for some time', 'From: a@b.example\nX-Scheduled-At: tomorrow\n\nhi\n', 'invalid_field', 'ISO'],
   ['with an empty key', 'From: a@b.example\nX-Idempotency-Key:\n\nhi\n', 'invalid_field', '256'],
   ['with too many tags', `From: a@b.example\n${'X-Tag-a: b\n'.repeat(51)}\nhi\n`, 'invalid_field', 'tags'],
