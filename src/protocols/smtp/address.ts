@@ -3,6 +3,7 @@
  * parser, and only the address that it returns is checked, signed and put on an envelope.
  */
 import { domainToASCII } from 'node:url'
+import { codePointOf, forbiddenInDomain } from './domain-characters.ts'
 
 export interface Mailbox {
   /** Display name as plain text, or null. */
@@ -37,17 +38,20 @@ const PLAIN_DOMAIN = new RegExp(`^(?:${LABEL_TEXT}\\.)+(?=[a-z])${LABEL_TEXT}$`)
 const LABEL = new RegExp(`^${LABEL_TEXT}$`)
 const SPECIALS = /[()<>[\]:;@\\,"]/
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/
+/** Characters without a shape, of which joiners are allowed in domains, and blanks other than a space. */
+const UNSEEN = /(?![ \t\r\n\u200c\u200d])(?:[\p{Cf}\p{Z}\u115f\u1160\u3164\uffa0]|\u034f)/u
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
 const LOCAL_PART_OCTETS_MAX = 64
 const DOMAIN_OCTETS_MAX = 253
 const ADDRESS_OCTETS_MAX = 254
 const NAME_CHARACTERS_MAX = 512
+const NAME_TOO_LONG = `has a display name longer than ${NAME_CHARACTERS_MAX} characters`
 
 /**
  * Parses one mailbox: `local@domain`, `<local@domain>` or `Name <local@domain>`. All before the last angle
  * bracket is the name, with or without quotes around it. Quotes around a part of it, as in `Hats "R" Us`,
- * belong to the name. Outer blanks and line breaks are ignored. Groups, routes, comments behind the address
- * and lists are refused.
+ * belong to the name. Without brackets, a comment around the address is the name (RFC 5322 §3.2.2). Outer
+ * blanks and line breaks are ignored. Groups, routes and lists are refused.
  */
 export function parseMailbox(text: string): Mailbox | AddressFault {
   return readMailbox(text, { faultOf: namesSeveral, keepsInnerQuotes: true })
@@ -65,8 +69,14 @@ export function parseHeaderMailbox(text: string): Mailbox | AddressFault {
   })
 }
 
-/** Parses a bare `local@domain`, without display name or angle brackets. */
-export function parseAddress(text: string): Mailbox | AddressFault {
+/**
+ * Parses a bare `local@domain`, without display name or angle brackets. Outer blanks and line breaks are
+ * ignored; invisible characters are refused by name, since nobody could find them otherwise.
+ */
+export function parseAddress(given: string): Mailbox | AddressFault {
+  const text = trimmed(given)
+  const unseen = UNSEEN.exec(text)?.[0]
+  if (unseen !== undefined) return { fault: `contains the invisible character ${codePointOf(unseen)}` }
   const split = splitAtSign(text)
   if ('fault' in split) return split
   const localPart = split.localPart.normalize('NFC')
@@ -78,11 +88,17 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   if (Buffer.byteLength(written) > LOCAL_PART_OCTETS_MAX)
     return { fault: `has a local part longer than ${LOCAL_PART_OCTETS_MAX} octets` }
   const domain = parseDomain(split.domain)
-  if (domain === undefined) return { fault: 'has an invalid domain' }
+  if (domain === undefined) return { fault: domainFault(split.domain) }
   const address = `${written}@${domain}`
   if (Buffer.byteLength(address) > ADDRESS_OCTETS_MAX)
     return { fault: `is longer than ${ADDRESS_OCTETS_MAX} octets` }
   return { name: null, address, domain }
+}
+
+function domainFault(domain: string): string {
+  const forbidden = forbiddenInDomain(domain)
+  if (forbidden === undefined) return 'has an invalid domain'
+  return `has the character ${forbidden} (${codePointOf(forbidden)}) in its domain, which no domain may have`
 }
 
 /**
@@ -102,7 +118,7 @@ export function parseForeignAddress(text: string): Mailbox | AddressFault {
  */
 export function parseDomain(text: string): string | undefined {
   if (PLAIN_DOMAIN.test(text) && text.length <= DOMAIN_OCTETS_MAX && !text.includes('xn--')) return text
-  if (/[%:/?#@[\]\\\s]/.test(text)) return undefined
+  if (/[%:/?#@[\]\\\s]/.test(text) || forbiddenInDomain(text) !== undefined) return undefined
   const ascii = domainToASCII(text.normalize('NFC')).toLowerCase()
   if (ascii.length === 0 || ascii.length > DOMAIN_OCTETS_MAX) return undefined
   const labels = ascii.split('.')
@@ -147,15 +163,37 @@ interface NameRules {
 }
 
 function readMailbox(text: string, rules: NameRules): Mailbox | AddressFault {
-  const trimmed = text.trim()
-  if (CONTROL.test(trimmed)) return { fault: 'contains control characters' }
-  if (!trimmed.endsWith('>')) return parseAddress(trimmed)
-  const opens = lastAngleBracket(trimmed)
+  const whole = trimmed(text)
+  if (CONTROL.test(whole)) return { fault: 'contains control characters' }
+  if (!whole.endsWith('>')) return rules.keepsInnerQuotes ? readCommented(whole) : parseAddress(whole)
+  const opens = lastAngleBracket(whole)
   if (opens < 0) return { fault: 'has ">" without "<"' }
-  const name = parseDisplayName(trimmed.slice(0, opens), rules)
+  const name = parseDisplayName(whole.slice(0, opens), rules)
   if (typeof name === 'object' && name !== null) return name
-  const bare = parseAddress(trimmed.slice(opens + 1, -1).trim())
+  const bare = parseAddress(whole.slice(opens + 1, -1))
   return 'fault' in bare ? bare : { ...bare, name }
+}
+
+/** Removes blanks and line breaks at both ends, and no other white space, which is not seen. */
+function trimmed(text: string): string {
+  let from = 0
+  let end = text.length
+  while (from < end && ' \t\r\n'.includes(text[from]!)) from += 1
+  while (end > from && ' \t\r\n'.includes(text[end - 1]!)) end -= 1
+  return text.slice(from, end)
+}
+
+/** Reads an address with a comment behind or in front of it, such as `ann@acme.example (Cron Daemon)`. */
+function readCommented(text: string): Mailbox | AddressFault {
+  const behind = /^([^()]+)\(((?:[^()\\]|\\.)*)\)$/.exec(text)
+  const before = /^\(((?:[^()\\]|\\.)*)\)([^()]+)$/.exec(text)
+  const [address, comment] = behind ? [behind[1]!, behind[2]!] : [before?.[2], before?.[1]]
+  if (address === undefined) return parseAddress(text)
+  const mailbox = readMailbox(address, { faultOf: namesSeveral, keepsInnerQuotes: true })
+  if ('fault' in mailbox) return mailbox
+  const name = unescaped(comment!).replace(/\s+/g, ' ').trim()
+  if (name.length > NAME_CHARACTERS_MAX) return { fault: NAME_TOO_LONG }
+  return { ...mailbox, name: mailbox.name ?? (name === '' ? null : name) }
 }
 
 /** Finds the bracket before the address, whose quoted local part may contain brackets and quotes. */
@@ -208,8 +246,7 @@ function parseDisplayName(
   if (fault !== undefined) return { fault }
   const isMixed = unquoted.length > 0 && keepsInnerQuotes
   const name = (isMixed ? trimmed : words.join(' ')).replace(/\s+/g, ' ').trim()
-  if (name.length > NAME_CHARACTERS_MAX)
-    return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
+  if (name.length > NAME_CHARACTERS_MAX) return { fault: NAME_TOO_LONG }
   return name === '' ? null : name
 }
 

@@ -111,7 +111,7 @@ function insistOnPlan(plan: string, plans: ReadonlyMap<string, unknown>): void {
 }
 
 function readOwner(text: string): string {
-  const parsed = parseAddress(text.trim())
+  const parsed = parseAddress(text)
   if ('fault' in parsed) throw invalidField('owner_email', `The address in \`owner_email\` ${parsed.fault}.`)
   return foldAddress(parsed.address)
 }

@@ -92,7 +92,7 @@ function readType(query: URLSearchParams): RecipientType {
 function readAddress(query: URLSearchParams): string | null {
   const text = query.get('email') ?? ''
   if (text === '') return null
-  const parsed = parseAddress(text.trim())
+  const parsed = parseAddress(text)
   if ('fault' in parsed) throw invalidField('email', `The address in \`email\` ${parsed.fault}.`)
   return foldAddress(parsed.address)
 }

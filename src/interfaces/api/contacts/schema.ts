@@ -218,7 +218,7 @@ export function unknownTopic(path: string): ApiError {
 export function contactRefOf(text: string): ContactRef {
   const id = parseWireId('con', text)
   if (id) return { id }
-  const parsed = parseAddress(text.trim())
+  const parsed = parseAddress(text)
   if ('fault' in parsed) throw notFound('Contact')
   return { email: foldAddress(parsed.address) }
 }
@@ -308,7 +308,7 @@ function faultsOfProperties(properties: ReadonlyMap<string, PropertyValue | null
 }
 
 function addressOf(text: string): string {
-  const parsed = parseAddress(text.trim())
+  const parsed = parseAddress(text)
   if ('fault' in parsed) throw invalidField('email', `The address in \`email\` ${parsed.fault}.`)
   return foldAddress(parsed.address)
 }

@@ -100,7 +100,7 @@ export function readRemovals(body: unknown): { text: string; ref: SuppressionRef
 export function suppressionRef(text: string): SuppressionRef | undefined {
   const id = parseWireId('sup', text)
   if (id) return { id }
-  const parsed = parseAddress(text.trim())
+  const parsed = parseAddress(text)
   return 'fault' in parsed ? undefined : { email: foldAddress(parsed.address) }
 }
 
@@ -150,7 +150,7 @@ const NO_WILDCARD = 'must be one address: a suppression takes no wildcards and d
 
 function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
   const parsed = texts.map(text => {
-    const address = parseAddress(text.trim())
+    const address = parseAddress(text)
     return !('fault' in address) && WILDCARD.test(address.address) ? { fault: NO_WILDCARD } : address
   })
   const errors = parsed.flatMap((address, i) =>

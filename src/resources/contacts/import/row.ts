@@ -3,6 +3,7 @@
 import { unguarded } from '../../../lib/csv.ts'
 import { shortened } from '../../../lib/shortened.ts'
 import { foldAddress, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { codePointOf } from '../../../protocols/smtp/domain-characters.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
 import { answeredValue, OTHER_VALUES } from './column-meanings.ts'
@@ -131,6 +132,7 @@ const SEVERAL = /\s:::\s/
 function readAddress(fields: Map<FieldColumn, string>, columns: readonly Column[]): string[] {
   const cell = fields.get('email')
   if (cell === undefined) return []
+  const unseen = [...new Set(cell.match(UNSEEN))].map(codePointOf)
   const [first, ...others] = cell.replace(UNSEEN, '').split(SEVERAL)
   const text = first!.trim()
   const bare = /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(text)?.[1]
@@ -143,7 +145,12 @@ function readAddress(fields: Map<FieldColumn, string>, columns: readonly Column[
     )
     if (mailbox.name !== null && !hasNames) fields.set('first_name', mailbox.name)
   }
-  return others.length === 0 ? [] : ['The cell `email` has several addresses. The first one was imported.']
+  return [
+    ...(others.length > 0 ? ['The cell `email` has several addresses. The first one was imported.'] : []),
+    ...(unseen.length > 0
+      ? [`Invisible characters in the cell \`email\` were removed: ${unseen.join(', ')}.`]
+      : []),
+  ]
 }
 
 function nameOf(column: Exclude<Column, { kind: 'none' }>): string {

@@ -75,6 +75,13 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['Ann <"\\"<\\"@x"@b.test>', 'Ann', '"\\"<\\"@x"@b.test'],
   ['"Ann"@home <a@b.test>', '"Ann"@home', 'a@b.test'],
   ['"日 本"@b.test', null, '"日 本"@b.test'],
+  ['a@b.test (Cron Daemon)', 'Cron Daemon', 'a@b.test'],
+  ['(nightly \\) run) a@b.test', 'nightly ) run', 'a@b.test'],
+  ['Ann <a@b.test> (work)', 'Ann', 'a@b.test'],
+  ['a@b.test ()', null, 'a@b.test'],
+  ['a@col·lecció.test', null, 'a@xn--collecci-ioa91d.test'],
+  ['a@ΑΒΓ.test', null, 'a@xn--mxacd.test'],
+  ['a@テスト・例.test', null, 'a@xn--zckzah8ry26l.test'],
   ['=?utf-8?Q?a=40evil.test=2C?= <x@y.test>', '=?utf-8?Q?a=40evil.test=2C?=', 'x@y.test'],
 ]
 for (const [text, name, address] of accepted)
@@ -132,8 +139,11 @@ const refused = [
   'Ann\r <a@b.test>',
   'g: a@b.test, c@d.test;',
   '<@r.test:a@b.test>',
-  '(comment)a@b.test',
-  'a@b.test (comment)',
+  '(comment',
+  'a@b.test (comment',
+  'a@b.test (c) (d)',
+  'a@b.test (c@d.test), b@c.test',
+  '(comment)',
   '"unfinished <a@b.test>',
   'a b@c.test',
   '.a@c.test',
@@ -152,6 +162,31 @@ for (const text of refused)
   test(`address: ${JSON.stringify(text.slice(0, 60))} is refused`, () => {
     const result = parseMailbox(text)
     assert.ok('fault' in result && result.fault.length > 0)
+  })
+
+/** A character, and what the refusal says about it. */
+const named: readonly [text: string, says: string][] = [
+  ['a@acme’s.test', '’ (U+2019) in its domain'],
+  ['a@“acme”.test', '“ (U+201C) in its domain'],
+  ['a@ac·me.test', '· (U+00B7) in its domain'],
+  ['a@acme™.test', '™ (U+2122) in its domain'],
+  ['a@acme–shop.test', '– (U+2013) in its domain'],
+  ['a@acme….test', '… (U+2026) in its domain'],
+  ['a@i❤.test', '❤ (U+2764) in its domain'],
+  ['a@a・b.test', '・ (U+30FB) in its domain'],
+  ['a@ac\u00adme.test', 'invisible character U+00AD'],
+  ['\u200ba@b.test', 'invisible character U+200B'],
+  ['a@b.test\u200e', 'invisible character U+200E'],
+  ['\u202aa@b.test\u202c', 'invisible character U+202A'],
+  ['Ann <\ufeffa@b.test>', 'invisible character U+FEFF'],
+  ['\u00a0a@b.test', 'invisible character U+00A0'],
+  ['a@b.test\ufeff', 'invisible character U+FEFF'],
+  ['Ann <a\u00a0@b.test>', 'invisible character U+00A0'],
+]
+for (const [text, says] of named)
+  test(`address: ${JSON.stringify(text)} is refused with ${says}`, () => {
+    const result = parseMailbox(text)
+    assert.ok('fault' in result && result.fault.includes(says), JSON.stringify(result))
   })
 
 test('address: parsing takes linear time', () => {

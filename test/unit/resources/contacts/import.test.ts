@@ -260,7 +260,8 @@ test('import: an address is read without brackets and characters that are not se
     'mailto:kim@there.test',
     '\ufefflee@there.test',
   ]
-  await importFile(`email\n${cells.join('\n')}\n`)
+  const report = await importFile(`email\n${cells.join('\n')}\n`)
+  assert.match(JSON.stringify(report), /Invisible characters in the cell `email` were removed: U\+200B\./)
   assert.equal(
     (await contacts()).map(({ email }) => email),
     ['ann', 'bob', 'kim', 'lee'].map(name => `${name}@there.test`),
