@@ -34,7 +34,7 @@ const STRONG_LEFT = parts(
   'uitgeschreven uitschrijv afgemeld afmeld zwartelijst nietcontacteren nietmailen nietbenaderen onbestelbaar ' +
     'niettoestaan',
   'wypisan czarnalista niekontaktowac niewysylac niedostarcz odbity odbite niezezwalaj',
-  'отпис чёрныйсписок чернсписок неконтакт несвязываться нерассыл неотправлять недоставл',
+  'отпис чёрныйсписок чернсписок неконтакт небеспокоить несвязываться нерассыл неотправлять недоставл',
   'הסרה הוסר רשימהשחורה רשימההשחורה לאליצורקשר אלתיצורקשר לאלשלוח ביטולמנוי',
   'إلغاءالاشتراك القائمةالسوداء قائمةسوداء ارتداد مرتد لاتتصل لاترسل عدمالاتصال',
   '配信停止 配信解除 配信拒否 配信不可 受信拒否 購読解除 購読停止 退会 ブラックリスト バウンス 不達 連絡不可 送信不可 ' +
@@ -51,6 +51,7 @@ const WEAK_LEFT = tokens(
     'denied forbidden restricted locked unconfirmed unverified refused declined objected junk abuse spam complaint ' +
     'complaints complained complainer hardfail ' +
     'pending awaiting expired failed failing failure quarantined ineligible dormant disengaged deceased obsolete ban ' +
+    'closed remove bad ' +
     'unwanted ausstehend abgelaufen attente expire pendiente pendente inattesa oczekujacy ожидает',
   'inaktiv deaktiviert geloescht gelöscht entfernt archiviert ungueltig ungültig storniert gekuendigt gekündigt ' +
     'ausgeschlossen pausiert stillgelegt unbestaetigt unbestätigt blockiert geblockt sperre beschwerde abgelehnt',
@@ -68,7 +69,7 @@ const WEAK_LEFT = tokens(
 const WEAK_LEFT_PARTS = parts(
   'חסום חסומ מושבת לאפעיל מחוק ספאם תלונה محظور حظر غيرنشط معطل محذوف شكوى مزعج',
   '無効 停止 拒否 ブロック 迷惑メール 苦情 解約 削除 除外 屏蔽 投诉 垃圾邮件 停用 禁用 无效 已删除 冻结 投訴 垃圾郵件 停用 無效',
-  'gesperrt blockiert',
+  'gesperrt blockiert spam エラー',
 )
 
 /** Words that say that mail is wanted or arrives, or that an account is in use. */
@@ -76,9 +77,9 @@ const STAYS = tokens(
   'active activated enabled enable confirmed confirm confirmation verified validated valid approved allow allowed',
   'allows accept accepted accepts agree agreed permitted permission permissions consent consented consents optin ' +
     'contactable mailable emailable marketable deliverable reachable receive receives wants ' +
-    'eligible sendable usable alive ok send notify',
+    'eligible sendable usable alive ok send notify sub subs validation verification',
   'akzeptiert einverstanden erhaelt erhalt aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
-  'accepter recoit acepta aceptado recibe recibir actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
+  'accepter recoit recevoir souhaite autoriza autorizo acepta aceptado recibe recibir actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
   'valido valida permitido permitida verificado verificada attivo attiva confermato confermata consentito verificato',
   'accetta accettato riceve recebe akkoord accepteert ontvangt ativo ativa confirmado permitido aceita actief bevestigd toegestaan geldig ingeschakeld',
   'akceptuje otrzymuje aktywny aktywna potwierdzony potwierdzona zweryfikowany dozwolony wlaczony zgoda zgody',
@@ -90,7 +91,7 @@ const STAYS_PARTS = parts(
   'einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
     'ingeschreven toestemming',
   'subskryb zapisan подпис соглас מנוי רשום מאושר מאשר אישור הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد استلام',
-  '購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 訂閱 已確認 啟用',
+  '購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 愿意 願意 訂閱 已確認 啟用',
 )
 /** Topics that a contact may have chosen. */
 const TOPICS = tokens(

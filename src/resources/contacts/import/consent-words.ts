@@ -63,7 +63,8 @@ export const OTHER_LEAVING_WORDS = words(
 export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
-    'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned',
+    'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
+    'churned lapsed dead expired',
   'gelöscht geloescht entfernt deaktiviert abgelehnt ausstehend unbestätigt supprimé supprimée désactivé ' +
     'rejeté enattente eliminado eliminada rechazado pendiente rimosso rimossa rifiutato inattesa inattivo',
   'removido removida excluído excluída pendente verwijderd geweigerd inafwachting usunięty oczekujący',
@@ -76,7 +77,7 @@ export const LEFT_WORDS = words(
 export const STAYS_WORDS = words(
   'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
     'confirmedoptin explicit express implied valid deliverable member ok granted given ' +
-    'allow allowed accepted accept agreed permitted',
+    'allow allowed accepted accept agreed permitted alive',
   'angemeldet abonniert abonnent aktiv bestätigt bestaetigt eingetragen erteilt zugestimmt',
   'zulassen zugelassen erlauben erlaubt autoriser autorisé permitir permitido consenti consentito consentire aceito',
   'toestaan toegestaan zezwalaj dozwolone разрешить разрешено אפשר مسموح السماح 許可 許可する 可 允许 允許',
@@ -96,10 +97,10 @@ export const NEGATIONS = [
 
 export const TRUE_WORDS = words(
   'true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
-  'はい 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
+  'はい する 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
 )
 export const FALSE_WORDS = words(
-  'false no n 0 0.0 0,0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ 未 無 无 否 ☐',
+  'false no n 0 0.0 0,0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ しない 未 無 无 否 ☐',
 )
 /** What programs write for a value that is missing. The empty entry is a lone hyphen. */
 export const NOTHING_WORDS = words('null none na n/a nil [] {} ', 'keine aucun ninguno nessuno')
