@@ -52,7 +52,7 @@ export interface ApiRequest<C = Credential> {
   /**
    * Streams the body, for routes that do not read JSON. May be called once. The iteration throws ApiError.
    */
-  stream(): AsyncIterable<Uint8Array>
+  stream(): AsyncIterable<Buffer>
   /**
    * Reads the fields of a form except files, for pages.
    * @throws ApiError

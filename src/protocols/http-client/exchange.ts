@@ -7,6 +7,7 @@ import {
   request,
 } from 'node:http'
 import { request as secureRequest } from 'node:https'
+import { areCrumbs } from '../../lib/crumbs.ts'
 import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { OutboundFault } from './fault.ts'
 import type { Target } from './target.ts'
@@ -51,6 +52,8 @@ export interface DialledOptions {
 
 const USER_AGENT = 'Mailhorn'
 const HEADER_BYTES_MAX = 16 * 1024
+/** Informational replies (1xx) before the reply; hosts send one or two. */
+const INFORMATION_MAX = 16
 
 export class StaleConnection extends OutboundFault {
   constructor() {
@@ -103,6 +106,11 @@ export function exchange(
     })
     // While the agent dials a connection, the runtime does not report that the request was aborted.
     signal.addEventListener('abort', () => fail(signal.reason), { once: true })
+    let informationCount = 0
+    client.on('information', () => {
+      if (++informationCount > INFORMATION_MAX)
+        fail(new OutboundFault('broken', 'the host sends too many informational replies'))
+    })
     client.on('response', response => {
       isAnswered = true
       const { reply, end } = readReply(response, wanted)
@@ -129,6 +137,7 @@ function readReply(
   })
   const reply = new Promise<OutboundReply>((resolve, reject) => {
     let size = 0
+    let pieceCount = 0
     let taken = Promise.resolve()
     let isWhole = false
     const handOn = (chunk: Buffer) => {
@@ -148,12 +157,18 @@ function readReply(
       if (whenLonger === 'cut') done()
       else reject(new OutboundFault('too-large', `the reply is larger than ${limitBytes} bytes`))
     }
+    const inCrumbs = () => {
+      response.destroy()
+      reject(new OutboundFault('broken', 'the reply arrives in too many small pieces'))
+    }
     if (whenLonger === 'fault' && Number(response.headers['content-length'] ?? 0) > limitBytes)
       return tooLarge()
     response.on('data', (chunk: Buffer) => {
       size += chunk.length
+      pieceCount++
       if (!into) body.add(chunk)
       if (size > limitBytes) tooLarge()
+      else if (areCrumbs(pieceCount, size)) inCrumbs()
       else if (into) handOn(chunk)
     })
     response.on('end', () => {

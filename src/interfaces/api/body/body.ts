@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { ApiError, bodyTooLarge, compressedBody } from '../api-error.ts'
 import { askForBody, isWithheld } from './expectation.ts'
@@ -116,7 +117,7 @@ function readBytes(
   clock: Clock,
 ): Promise<Buffer | ByteBlocks> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const small = new JoinedBytes()
     let blocks: ByteBlocks | undefined
     let watch: Timer | undefined
     let size = 0
@@ -126,7 +127,7 @@ function readBytes(
       request.pause()
       room.make().then(() => {
         blocks = createByteBlocks()
-        for (const chunk of chunks.splice(0)) blocks.add(chunk)
+        blocks.add(small.take())
         if (isWhole) return resolve(blocks)
         if (!request.destroyed) watch = watchRoom(clock, room.sizeBytes, () => size, turnAway)
         request.resume()
@@ -135,7 +136,7 @@ function readBytes(
     const turnAway = (error: unknown) => {
       watch?.cancel()
       isRefused = true
-      chunks.length = 0
+      small.take()
       blocks = undefined
       reject(error)
     }
@@ -145,12 +146,12 @@ function readBytes(
       size += chunk.length
       if (size > limitBytes) return turnAway(bodyTooLarge(limitBytes))
       if (blocks) blocks.add(chunk)
-      else chunks.push(chunk)
+      else small.add(chunk)
       if (wasSmall && size >= LARGE_FROM_BYTES) becomeLarge()
     })
     request.on('end', () => {
       if (isRefused) return
-      if (size < LARGE_FROM_BYTES) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      if (size < LARGE_FROM_BYTES) resolve(small.take())
       else if (blocks) resolve(blocks)
       isWhole = true
       watch?.cancel()

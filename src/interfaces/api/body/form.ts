@@ -3,16 +3,15 @@
  * either form encoding.
  */
 import type { IncomingMessage } from 'node:http'
-import { bodyTooLarge } from '../api-error.ts'
-import { askForBody } from './expectation.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { boundaryOf } from './multipart.ts'
+import { streamBody } from './stream.ts'
 
 /**
  * Returns no fields for an empty body or another content type.
  * @throws ApiError 413
  */
 export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
-  askForBody(request, limitBytes)
   const bytes = await readSmall(request, limitBytes)
   const type = request.headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())
@@ -33,17 +32,8 @@ function multipartFields(body: string, boundary: string): URLSearchParams {
   return fields
 }
 
-function readSmall(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limitBytes) chunks.push(chunk)
-      else reject(bodyTooLarge(limitBytes))
-    })
-    request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', reject)
-    request.on('close', () => reject(new Error('the client left in the middle of its request')))
-  })
+async function readSmall(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const body = new JoinedBytes()
+  for await (const piece of streamBody(request, limitBytes)) body.add(piece)
+  return body.take()
 }

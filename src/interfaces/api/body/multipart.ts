@@ -1,4 +1,5 @@
 /** Reads multipart forms with files as a stream (RFC 7578, RFC 2046 §5.1.1). Parts are not buffered. */
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { ApiError } from '../api-error.ts'
 
 interface FormPart {
@@ -13,6 +14,8 @@ type TakePiece = (piece: Uint8Array) => Promise<void> | void
 const PARTS_MAX = 50
 const HEAD_BYTES_MAX = 16 * 1024
 const LINE_END = '\r\n'
+const HEAD_END = LINE_END + LINE_END
+const NOTHING = Buffer.alloc(0)
 
 /** Returns the boundary of a content type, or undefined if it is not a multipart form. */
 export function boundaryOf(contentType: string | undefined): string | undefined {
@@ -27,7 +30,7 @@ export function boundaryOf(contentType: string | undefined): string | undefined 
  * @throws ApiError 400 for a malformed or truncated form, and the errors of the stream and of `take`
  */
 export async function readMultipart(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: AsyncIterable<Buffer>,
   boundary: string,
   take: (part: FormPart) => TakePiece | undefined,
 ): Promise<void> {
@@ -37,19 +40,23 @@ export async function readMultipart(
   let partCount = 0
   // the first delimiter may be at the very beginning, without a preceding line break
   let rest: Buffer = Buffer.from(LINE_END)
+  /** Bytes of the incomplete head of a part, which are searched once. */
+  const head = new JoinedBytes()
   for await (const chunk of bytes) {
     if (state === 'done') continue
-    rest = Buffer.concat([rest, chunk])
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     for (let goesOn = true; goesOn; ) {
       if (state === 'head') {
-        const end = rest.indexOf(LINE_END + LINE_END)
-        if (end < 0 && rest.length > HEAD_BYTES_MAX)
+        const from = Math.max(0, head.length - HEAD_END.length + 1)
+        head.add(rest)
+        rest = NOTHING
+        const end = head.view().indexOf(HEAD_END, from)
+        if (end < 0 && head.length > HEAD_BYTES_MAX)
           throw malformed(`A part of the form has more than ${HEAD_BYTES_MAX} bytes of header fields.`)
-        goesOn = end >= 0
-        if (!goesOn) break
+        if (end < 0) break
         if (++partCount > PARTS_MAX) throw malformed(`The form has more than ${PARTS_MAX} parts.`)
-        takePiece = take(partOf(rest.toString('utf8', 0, end)))
-        rest = rest.subarray(end + 2 * LINE_END.length)
+        takePiece = take(partOf(head.view().toString('utf8', 0, end)))
+        rest = head.take().subarray(end + HEAD_END.length)
         state = 'body'
       }
       const found = rest.indexOf(delimiter)

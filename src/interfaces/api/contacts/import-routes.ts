@@ -5,6 +5,7 @@
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId } from '../../../lib/ids.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
 import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
 import { ConsentQuestions, sentenceOf, surveyImport } from '../../../resources/contacts/import/survey.ts'
@@ -166,7 +167,7 @@ async function readInto(
   boundary: string,
   append: (pieces: readonly Uint8Array[]) => Promise<void>,
 ): Promise<ReadonlyMap<string, string>> {
-  const fields = new Map<string, Uint8Array[]>()
+  const fields = new Map<string, JoinedBytes>()
   let hasFile = false
   let fieldBytes = 0
   await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
@@ -178,8 +179,8 @@ async function readInto(
       hasFile = true
       return piece => append([piece])
     }
-    const pieces: Uint8Array[] = []
-    fields.set(name, pieces)
+    const value = new JoinedBytes()
+    fields.set(name, value)
     return piece => {
       fieldBytes += piece.length
       if (fieldBytes > FIELD_BYTES_MAX)
@@ -187,15 +188,13 @@ async function readInto(
           name,
           `The fields of the form must contain at most ${FIELD_BYTES_MAX} bytes in total; \`${name}\` exceeds that.`,
         )
-      // copies the bytes, because the reader reuses its buffer
-      pieces.push(Uint8Array.from(piece))
+      // copies the bytes, which are a small part of what was read
+      value.add(Buffer.from(piece))
     }
   })
   if (!hasFile)
     throw new ApiError(422, 'missing_required_field', 'Missing `file` field.', {
       errors: [{ path: 'file', message: 'Missing `file` field.' }],
     })
-  return new Map(
-    [...fields].map(([name, pieces]): [string, string] => [name, Buffer.concat(pieces).toString()]),
-  )
+  return new Map([...fields].map(([name, value]): [string, string] => [name, value.take().toString()]))
 }

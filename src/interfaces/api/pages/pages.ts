@@ -4,6 +4,7 @@
  */
 import type { Context, Middleware } from 'koa'
 import { idKey } from '../../../lib/ids.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { ApiError } from '../api-error.ts'
 import { declaredLength } from '../body/body.ts'
 import type { LargeBodies } from '../body/large-bodies.ts'
@@ -67,8 +68,9 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
     Math.min(declaredLength(ctx.req) ?? PREVIEW_LIMIT_BYTES, PREVIEW_LIMIT_BYTES),
   )
   try {
-    const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
-    const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
+    const body = new JoinedBytes()
+    for await (const piece of streamBody(ctx.req, PREVIEW_LIMIT_BYTES)) body.add(piece)
+    const page = pages.preview(body.take(), ctx.query.pictures === '1')
     if (!page) throw new ApiError(415, 'validation_error', 'The request body of a preview must be a form.')
     return page
   } finally {

@@ -1,14 +1,17 @@
 /**
- * Guards the connections of a listener: admits them (`connections.ts`), tracks their requests, and closes
- * connections that do not speak HTTP or are too slow (`connection-watch.ts`).
+ * Guards the connections of a listener: admits them (`connections.ts`), reads them (`request-feed.ts`), tracks
+ * their requests, and closes connections that do not speak HTTP or are too slow (`connection-watch.ts`).
  */
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../lib/clock.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { type ClientConnection, type Connections, connectionOf } from './connections.ts'
-import { endConnection, headerLines, type RawStatus, rawRefusal } from './last-words.ts'
+import { endConnection, headerLines, type RawRefusal, rawRefusal } from './last-words.ts'
+import { PieceTurns } from './piece-turns.ts'
+import type { ReceivedRequest } from './received-request.ts'
+import { isEndless, RequestFeed } from './request-feed.ts'
 
 interface GuardOptions {
   clock: Clock
@@ -20,17 +23,18 @@ interface GuardOptions {
 
 /** Must be called before the server listens. */
 export function guardConnections(
-  server: Server,
+  server: Server<typeof ReceivedRequest>,
   connections: Connections,
   { clock, headers, isSecure }: GuardOptions,
 ): void {
   const lines = headerLines(headers)
   /** Replies that are due are sent before the refusal of what follows them (RFC 9112 §9.3.2). */
-  const refuse = (connection: ClientConnection, status: RawStatus) => {
+  const refuse = (connection: ClientConnection, refusal: RawRefusal) => {
+    connection.isRefused = true
     const { openReplies, latest, request, reply, pipelined } = connection
-    const end = () => endConnection(connection, clock, rawRefusal(status, lines, clock.now()))
+    const end = () => endConnection(connection, clock, rawRefusal(refusal, lines, clock.now()))
     const endSilently = () => endConnection(connection, clock)
-    const isOfRequest = latest?.complete === false
+    const isOfRequest = latest !== undefined && (!latest.complete || latest.isInCrumbs)
     if (openReplies === 0 && isOfRequest) endSilently()
     else if (openReplies === 0) end()
     else if (!isOfRequest) connection.onAnswered = end
@@ -39,9 +43,12 @@ export function guardConnections(
     else if (reply?.headersSent) connection.onAnswered = endSilently
     else end()
   }
-  const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 408) })
+  const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 'late') })
+  const turns = new PieceTurns()
   const open = (connection: ClientConnection, stream: Socket) => {
     connections.open(connection, stream, clock.monotonic())
+    const feed = new RequestFeed(connection, stream, turns, () => refuse(connection, 'crumbs'))
+    connection.readOn = () => feed.readOn()
     // a client that closes its side still gets what is due, but nobody waits for an endless reply
     stream.once('end', () => {
       if (isEndless(connection.reply)) connection.destroy()
@@ -69,21 +76,14 @@ export function guardConnections(
     if (connection) open(connection, stream)
     else stream.destroy()
   })
-  server.on('connect', (_, stream) => endOrDestroy(stream, connection => refuse(connection, 400)))
+  server.on('connect', (_, stream) => endOrDestroy(stream, connection => refuse(connection, 'unreadable')))
   server.on('clientError', ({ code }: NodeJS.ErrnoException, stream) =>
     endOrDestroy(stream, connection => {
       if (code === 'ECONNRESET') connection.destroy()
-      else refuse(connection, code === 'HPE_HEADER_OVERFLOW' ? 431 : 400)
+      else refuse(connection, code === 'HPE_HEADER_OVERFLOW' ? 'head too large' : 'unreadable')
     }),
   )
   server.once('close', () => watch.stop())
-}
-
-/** Tells whether a reply is a stream of events, which has no end. */
-function isEndless(reply: ServerResponse | undefined): boolean {
-  return (
-    reply?.headersSent === true && String(reply.getHeader('content-type')).startsWith('text/event-stream')
-  )
 }
 
 /** Identifies a connection while its TLS socket is not known. */
@@ -103,7 +103,7 @@ function endOrDestroy(stream: Duplex, end: (connection: ClientConnection) => voi
  * start at once and delay other clients.
  */
 export function answerInTurn(
-  request: IncomingMessage,
+  request: ReceivedRequest,
   response: ServerResponse,
   answer: RequestListener,
 ): void {
@@ -119,7 +119,7 @@ export function answerInTurn(
 
 function begin(
   connection: ClientConnection,
-  request: IncomingMessage,
+  request: ReceivedRequest,
   response: ServerResponse,
   answer: RequestListener,
 ) {
@@ -135,6 +135,7 @@ function hasBeenAnswered(this: ServerResponse): void {
   connection.openReplies--
   const next = connection.pipelined.shift()
   if (next && !this.req.socket.destroyed) setImmediate(next)
+  connection.readOn?.()
   if (connection.openReplies > 0) return
   connection.request = undefined
   connection.reply = undefined

@@ -32,9 +32,11 @@ interface WatchOptions {
 /** State of a connection at the last check. Times are monotonic, in ms. */
 interface Seen {
   requestCount: number
-  /** Start of the window of the body, or time at which the connection became idle. */
+  /** Start of the window of the body. */
   at: number
-  /** Bytes read at the start of the window; -1 if nothing is measured. */
+  /** Bytes of the body at the start of the window, without the framing of chunks; -1 if none is measured. */
+  contentBytes: number
+  /** Bytes read when the connection became idle; -1 while it is not. */
   bytesRead: number
   /** Time of the first byte of a further request; 0 if none has arrived. */
   headAt: number
@@ -93,6 +95,7 @@ export class ConnectionWatch {
   #lookAtUsed(connection: ClientConnection, seen: Seen, now: number): void {
     if (seen.requestCount !== connection.requestCount) {
       seen.requestCount = connection.requestCount
+      seen.contentBytes = -1
       seen.bytesRead = -1
       seen.headAt = 0
     }
@@ -110,6 +113,7 @@ export class ConnectionWatch {
     const seen = {
       requestCount: 0,
       at: now,
+      contentBytes: -1,
       bytesRead: -1,
       headAt: 0,
       unsentBytes: 0,
@@ -134,17 +138,17 @@ export class ConnectionWatch {
   }
 
   #lookAtBody(connection: ClientConnection, seen: Seen, now: number): void {
-    const { bytesRead } = connection.stream!
+    const { contentBytes } = connection.request!
     const passedMs = now - seen.at
-    if (seen.bytesRead >= 0 && !isHeldBack(connection)) {
+    if (seen.contentBytes >= 0 && !isHeldBack(connection)) {
       if (passedMs < BODY_WINDOW_MS) return
       const leastBytes = (BODY_BYTES_PER_SECOND_MIN * passedMs) / 1_000
-      if (bytesRead - seen.bytesRead < leastBytes) {
+      if (contentBytes - seen.contentBytes < leastBytes) {
         this.#options.onLate(connection)
         return
       }
     }
-    seen.bytesRead = bytesRead
+    seen.contentBytes = contentBytes
     seen.at = now
   }
 }

@@ -2,11 +2,12 @@
  * Limits the connections of an HTTP listener, in total and per client network, and chooses which connection
  * is closed when a new one needs its place.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Networks, networks } from '../../../lib/networks.ts'
 import { Slab } from '../../../lib/slab.ts'
 import { clientNetworkOf } from '../../../protocols/dns/netblock.ts'
+import type { ReceivedRequest } from './received-request.ts'
 
 /** State that the connections of one client network share. */
 interface ClientNetwork {
@@ -41,19 +42,23 @@ export class ClientConnection {
   requestCount = 0
   /** Number of requests whose replies are not complete. */
   openReplies = 0
-  /** Functions that start the pipelined requests. */
+  /** Functions that start the pipelined requests; `request-feed.ts` limits their number. */
   readonly pipelined: (() => void)[] = []
   /** Request whose head was read last. */
-  latest: IncomingMessage | undefined
+  latest: ReceivedRequest | undefined
   /** Request in progress and its reply; undefined when all requests have been answered. */
-  request: IncomingMessage | undefined
+  request: ReceivedRequest | undefined
   reply: ServerResponse | undefined
+  /** Whether the input cannot be understood or is refused, so that nothing more is parsed. */
+  isRefused = false
   /** Whether the last reply was sent, so that the connection is about to be closed. */
   isClosing = false
   /** Whether the peer has not read a reply for a while. */
   isStalled = false
   /** Called when no request is in progress any more. */
   onAnswered: (() => void) | undefined
+  /** Called after each reply. Reads on if reading was stopped because requests wait. */
+  readOn: (() => void) | undefined
   readonly network: ClientNetwork
   /** Index in the array of open connections. */
   number = -1

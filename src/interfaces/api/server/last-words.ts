@@ -32,12 +32,21 @@ export function endConnection(connection: ClientConnection, clock: Clock, lastWo
 }
 
 const REFUSALS = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+  unreadable: { status: 400, reason: 'Bad Request', message: 'Bad Request.' },
+  crumbs: {
+    status: 400,
+    reason: 'Bad Request',
+    message: 'The request arrives in too many small pieces. Send it in pieces of 64 bytes or more.',
+  },
+  late: { status: 408, reason: 'Request Timeout', message: 'Request Timeout.' },
+  'head too large': {
+    status: 431,
+    reason: 'Request Header Fields Too Large',
+    message: 'Request Header Fields Too Large.',
+  },
 } as const
 
-export type RawStatus = keyof typeof REFUSALS
+export type RawRefusal = keyof typeof REFUSALS
 
 const JSON_LINES = headerLines(JSON_HEADERS)
 
@@ -47,9 +56,9 @@ const JSON_LINES = headerLines(JSON_HEADERS)
  * @param headers additional header lines
  * @param at time of the reply
  */
-export function rawRefusal(status: RawStatus, headers: string, at: number): string {
-  const reason = REFUSALS[status]
-  const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })
+export function rawRefusal(refusal: RawRefusal, headers: string, at: number): string {
+  const { status, reason, message } = REFUSALS[refusal]
+  const body = JSON.stringify({ statusCode: status, name: 'validation_error', message })
   return (
     `HTTP/1.1 ${status} ${reason}\r\ndate: ${new Date(at).toUTCString()}\r\nx-request-id: ${randomUUID()}\r\n` +
     `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +

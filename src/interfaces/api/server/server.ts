@@ -2,8 +2,8 @@
  * Starts HTTP and HTTPS listeners, with limits on connections, time and header size. In: TCP connections.
  * Out: requests for the listener that `app.ts` in this folder creates. Called by `app/http.ts`.
  */
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 import { type Certificates, type ContextFor, STRICT_TLS } from '../../../lib/certificates.ts'
@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { expectContinue } from '../body/expectation.ts'
 import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
+import { ReceivedRequest } from './received-request.ts'
 
 export interface HttpServer {
   /** Returns the address after the listener has started. */
@@ -23,6 +24,8 @@ export interface HttpServer {
 
 const KEEP_ALIVE_MS = 30_000
 const HEADER_BYTES_MAX = 16 * 1024
+/** Input of a paused connection, or of a request that nobody reads. One read of at most 64 KB may exceed it. */
+const BUFFERED_BYTES = 16 * 1024
 
 interface ServerOptions {
   host: string
@@ -40,6 +43,8 @@ interface ServerOptions {
   /** Headers of replies to input that is not a valid request. */
   headers?: Readonly<Record<string, string>>
 }
+
+type Listener = RequestListener<typeof ReceivedRequest>
 
 /** Default certificate, and certificates by host name. */
 type NamedCertificates = Certificates & { contextFor?: ContextFor }
@@ -65,11 +70,13 @@ export async function startHttpServer(
   const connections = new Connections({ mostConnections, mostPerClient, trustedProxies })
   const answer = app.callback()
   let closing = false
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
+  const listener: Listener = (request, response) => {
     if (closing) sayGoodbye(response)
     answerInTurn(request, response, answer)
   }
-  const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
+  const server = certificates
+    ? secured(certificates, listener)
+    : createServer<typeof ReceivedRequest>(LIMITS, listener)
   allowHalfOpen(server)
   server.on('checkExpectation', listener)
   server.on('checkContinue', (request, response) => {
@@ -105,6 +112,8 @@ export async function startHttpServer(
 
 /** Time limits of Node are off, because `connection-watch.ts` enforces ours. */
 const LIMITS = {
+  IncomingMessage: ReceivedRequest,
+  highWaterMark: BUFFERED_BYTES,
   requireHostHeader: false,
   headersTimeout: 0,
   requestTimeout: 0,
@@ -122,10 +131,10 @@ function allowHalfOpen(server: object) {
 }
 
 /** Creates a TLS server that always uses the current certificate. */
-function secured(certificates: NamedCertificates, listener: RequestListener): SecureServer {
+function secured(certificates: NamedCertificates, listener: Listener) {
   const { contextFor } = certificates
   const options = { ...LIMITS, ...certificates.current(), ...STRICT_TLS }
-  const server = createSecureServer(
+  const server = createSecureServer<typeof ReceivedRequest>(
     {
       ...options,
       SNICallback: (name, use) => use(null, contextFor?.(name)),

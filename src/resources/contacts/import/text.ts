@@ -1,4 +1,5 @@
 /** Decodes a contact file as UTF-8 and detects its delimiter from the header line. */
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { streamDecoder } from '../../../protocols/mime/read/charset.ts'
 import { charsetOf } from '../../../protocols/mime/read/charset-labels.ts'
 import type { CharsetDecoder } from '../../../protocols/mime/read/stateful-charsets.ts'
@@ -9,6 +10,9 @@ const HEADER_BYTES_MAX = 64 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
 /** Matches a line with content. Lines before the header that contain only separators are skipped. */
 const HEADER = /[^\s,;|"]/
+/** The same for bytes of UTF-8, with those of a byte order mark. */
+const BLANKS = new Set(Buffer.from(' \t\v\f\r\n,;|"\ufeff'))
+const LINE_FEED = 0x0a
 const UTF16 = new Map([
   ['fffe', 'utf-16le'],
   ['feff', 'utf-16be'],
@@ -32,30 +36,40 @@ export async function openText(
   const head = await readHead(chunks, 2)
   const encoding = UTF16.get(head.subarray(0, 2).toString('hex')) ?? charset ?? 'utf-8'
   const text = decoded(prefixed(head, chunks), encoding)[Symbol.asyncIterator]()
-  const line = await readHead(text, HEADER_BYTES_MAX, hasHeader)
+  const line = await readHead(text, HEADER_BYTES_MAX, headerSearch())
   const { delimiter, skip } = separatorOf(line.toString())
   return { delimiter, bytes: prefixed(line.subarray(skip), text) }
 }
 
-/** Reads until the text has the given length, ends, or is complete. */
+/**
+ * Reads until the text has the given length, ends, or is complete.
+ * @param isWhole is told each new piece, and whether the text is complete with it
+ */
 async function readHead(
   chunks: AsyncIterator<Uint8Array>,
   enoughBytes: number,
-  isWhole?: (head: Buffer) => boolean,
+  isWhole?: (piece: Uint8Array) => boolean,
 ): Promise<Buffer> {
-  let head = Buffer.alloc(0)
-  while (head.length < enoughBytes && !isWhole?.(head)) {
+  const head = new JoinedBytes()
+  while (head.length < enoughBytes) {
     const { done, value } = await chunks.next()
     if (done) break
-    head = Buffer.concat([head, value])
+    head.add(Buffer.from(value.buffer, value.byteOffset, value.length))
+    if (isWhole?.(value)) break
   }
-  return head
+  return head.take()
 }
 
-function hasHeader(head: Buffer): boolean {
-  const text = head.toString()
-  const at = text.search(HEADER)
-  return at >= 0 && text.includes('\n', at)
+/** Looks for a line with content. Its state spans pieces, so that no byte is looked at twice. */
+function headerSearch(): (piece: Uint8Array) => boolean {
+  let hasContent = false
+  return piece => {
+    for (const byte of piece) {
+      if (byte === LINE_FEED && hasContent) return true
+      hasContent ||= !BLANKS.has(byte)
+    }
+    return false
+  }
 }
 
 async function* prefixed(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -330,6 +330,30 @@ for (const [what, says, fault] of [
     assert.match(faultOf(await send()), fault)
   })
 
+const CHUNKED_REPLY = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+for (const [what, says, fault] of [
+  ['a reply in chunks of one byte', CHUNKED_REPLY + '1\r\nx\r\n'.repeat(20_000), /too many small pieces/],
+  [
+    'a reply in chunks of 40 bytes',
+    CHUNKED_REPLY + `28\r\n${'x'.repeat(40)}\r\n`.repeat(20_000),
+    /small pieces/,
+  ],
+  ['informational replies without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000), /informational/],
+] as const)
+  for (const into of [undefined, async () => {}])
+    test(`HTTP client: a host that sends ${what} is a fault${into ? ', also for a reply in pieces' : ''}`, async t => {
+      const { send } = await openPlain(t, socket => socket.once('data', () => void socket.write(says)))
+      const wanted = { limitBytes: 10_000_000, ...(into && { into }) }
+      assert.match(faultOf(await send(wanted)), fault)
+    })
+
+test('HTTP client: a reply in 1,000 small chunks is read', async t => {
+  const says = `${CHUNKED_REPLY}${'1\r\nx\r\n'.repeat(1_000)}0\r\n\r\n`
+  const { send } = await openPlain(t, socket => socket.once('data', () => socket.end(says)))
+  assert.is(replyOf(await send()).body.length, 1_000)
+})
+
 for (const [what, says, body] of [
   ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello', 'hello'],
   ['no body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n', ''],

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { boundaryOf, readMultipart } from '../../../../../src/interfaces/api/body/multipart.ts'
+import { countHandledBytes } from '../../../../kit/copied-bytes.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
@@ -97,5 +98,19 @@ test('multipart: only multipart/form-data has a boundary', () => {
   for (const type of [undefined, 'multipart/mixed; boundary=abc', 'multipart/form-data', 'text/csv'])
     assert.is(boundaryOf(type), undefined)
 })
+
+for (const size of [1, 7, 64])
+  test(`multipart: a long head in pieces of ${size} bytes is searched once`, async t => {
+    const head = `--b\r\nX: ${'x'.repeat(16_000)}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`
+    const body = Buffer.from(`${head}value\r\n--b--`)
+    const handled = countHandledBytes(t)
+    const parts = await read(body, 'b', size)
+    const bytes = handled()
+    assert.equal(
+      parts.map(part => part.bytes.toString()),
+      ['value'],
+    )
+    assert.ok(bytes < 12 * body.length, `${bytes} bytes were handled`)
+  })
 
 test.run()

@@ -1,0 +1,47 @@
+import * as assert from 'uvu/assert'
+import { openText } from '../../../../src/resources/contacts/import/text.ts'
+import { countHandledBytes } from '../../../kit/copied-bytes.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('contacts: the beginning of an import')
+
+async function* cut(text: string | Buffer, size: number) {
+  const bytes = Buffer.from(text as string)
+  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size))
+}
+
+const SIZE = 60_000
+const FILE = 'email;name\nann@there.example;Ann\n'
+
+for (const [what, text] of Object.entries({
+  'blanks before the header': ' '.repeat(SIZE) + FILE,
+  'lines of separators before the header': ',;|\n'.repeat(SIZE / 4) + FILE,
+  'a long header': `email;${'name;'.repeat(SIZE / 5)}x\nann@there.example\n`,
+  'a long header in UTF-16': Buffer.from(`\ufeffemail;${'name;'.repeat(SIZE / 10)}x\n`, 'utf16le'),
+}))
+  for (const size of [1, 3, 64])
+    test(`${what}, in pieces of ${size}: each byte is handled a few times`, async t => {
+      const handled = countHandledBytes(t)
+      const { delimiter } = await openText(cut(text, size), undefined)
+      const bytes = handled()
+      assert.is(delimiter, ';')
+      assert.ok(bytes < 12 * SIZE, `${bytes} bytes were handled`)
+    })
+
+for (const [what, text, delimiter] of [
+  ['a byte order mark', '\ufeffemail;name\n', ';'],
+  ['a byte order mark and a blank line', '\ufeff\r\nemail;name\n', ';'],
+  ['lines of separators', ',,,\n;;\nemail|name\n', '|'],
+  ['quoted blanks', '" ","\t"\nemail\tname\n', '\t'],
+  ['no line break', 'email;name', ';'],
+  ['a line that names the separator', 'sep=;\nemail,x;name,y\n', ';'],
+] as const)
+  for (const size of [1, 1_000])
+    test(`${what}, in pieces of ${size}: the delimiter is found`, async () => {
+      const opened = await openText(cut(text, size), undefined)
+      assert.is(opened.delimiter, delimiter)
+      const rest = Buffer.concat(await Array.fromAsync(opened.bytes)).toString()
+      assert.ok(text.endsWith(rest.trimStart()))
+    })
+
+test.run()
