@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
+import type { ReceivedRequest } from '../../../../../src/interfaces/api/server/received-request.ts'
 import { WAITING_MAX } from '../../../../../src/interfaces/api/server/request-feed.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
 import { heldCertificate } from '../../../../../src/lib/certificates.ts'
@@ -49,7 +50,11 @@ async function open(t: TestContext, isSecure = false) {
     ctx.body = { size }
   })
   let parsedCount = 0
-  const count = () => void parsedCount++
+  let lastRequest: ReceivedRequest | undefined
+  const count = (message: unknown) => {
+    parsedCount++
+    lastRequest = (message as { request: ReceivedRequest }).request
+  }
   subscribe('http.server.request.start', count)
   t.after(() => unsubscribe('http.server.request.start', count))
   const clock = createManualClock()
@@ -64,6 +69,7 @@ async function open(t: TestContext, isSecure = false) {
     letGo: held.resolve,
     /** Requests whose heads were parsed, on all connections. */
     parsedCount: () => parsedCount,
+    lastRequest: () => lastRequest,
   }
 }
 
@@ -221,6 +227,33 @@ for (const [what, pieces, size] of [
     const { status, body } = await rawRequest(url, pieces)
     assert.equal([status, body], [200, { size }])
   })
+
+for (const [what, request, status] of [
+  ['a header section of 160 KB', `GET / HTTP/1.1\r\nhost: x\r\n${'x: y\r\n'.repeat(27_000)}\r\n`, 431],
+  ['extensions of a chunk of 160 KB', CHUNKED + chunk('x', `;${'x'.repeat(160_000)}`) + chunk(''), 400],
+  ['trailer fields of 160 KB', `${CHUNKED}1\r\nx\r\n0\r\n${'x: y\r\n'.repeat(27_000)}\r\n`, 431],
+] as const)
+  test(`framing: ${what} is refused`, async t => {
+    const { port } = await open(t)
+    const client = await slowClient(t, { port })
+    void client.send(request)
+    await until(client.hasEnd)
+    assert.equal(statusesIn(client), [status])
+  })
+
+test('a body that nobody reads: the connection is not read either', async t => {
+  const { port, lastRequest, letGo } = await open(t)
+  const client = await slowClient(t, { port })
+  void client.send(
+    `POST /held HTTP/1.1\r\nhost: x\r\ncontent-length: 1600000\r\n\r\n${'x'.repeat(1_600_000)}`,
+  )
+  await until(() => lastRequest() && lastRequest()!.contentBytes >= 16_384)
+  await turns()
+  const { contentBytes } = lastRequest()!
+  assert.ok(contentBytes <= (16 + 64 + 64) * 1_024, `${contentBytes} bytes are held`)
+  letGo()
+  await until(() => statusesIn(client).length === 1)
+})
 
 function segments(bytes: number, size: number): string[] {
   const head = `POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`
