@@ -24,6 +24,8 @@ export interface RowOptions {
   kinds?: readonly Kind[]
   /** Why it cannot be tried here. */
   skip?: string | undefined
+  /** Whether the memory of the service must come back within a minute. */
+  comesBack?: boolean
 }
 
 export interface RowResult {
@@ -47,7 +49,7 @@ export interface Battery {
 const ONLY = new RegExp(process.env.ATTACK_ONLY ?? '', 'i')
 const ROW_LIMIT_MS = 300_000
 const WARM_UP_MS = 3_000
-const GROWTH_BYTES_MAX = 60 * MIB
+const GROWTH_BYTES_MAX = 100 * MIB
 const QUIET_MS = 60_000
 const LOOK_EVERY_MS = 1_000
 /** A connection may be seen to end before the process is. */
@@ -80,7 +82,7 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
     await field?.close()
   })
 
-  const attack: Battery['attack'] = (row, body, { kinds = KINDS, skip } = {}) => {
+  const attack: Battery['attack'] = (row, body, { kinds = KINDS, skip, comesBack = false } = {}) => {
     if (!ONLY.test(row)) return
     if (skip !== undefined)
       record({ series, row, result: 'skipped', honest: [], note: skip, faults: [], elapsedMs: 0 })
@@ -94,6 +96,7 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
       }
       const attacked = await standing()
       began = performance.now()
+      const before = residentBytes(attacked.program.pid)
       if (kinds.length > 0) honest.begin({ ...attacked.visit, kinds })
       const faults: string[] = []
       await body({ field: attacked, t, note: text => notes.push(text) }).catch(error => {
@@ -103,6 +106,7 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
       faults.push(...complaintsOf(latencies))
       if (faults.length > 0) await pause(END_SEEN_MS)
       if (attacked.end !== undefined) faults.unshift(attacked.end)
+      else if (comesBack) await quieten(attacked, before, notes, faults)
       return settle(faults.length > 0 ? 'failed' : 'passed', latencies, faults)
     }
     test(row, run, { skip })
@@ -115,23 +119,37 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
         'memory after the series',
         async ({ field: { program }, note }) => {
           if (wasRestarted) throw new Error('the service ended during the series')
-          const most = residentBefore + GROWTH_BYTES_MAX
-          const deadline = performance.now() + QUIET_MS
-          let now = residentBytes(program.pid)
-          while (now > most && performance.now() < deadline) {
-            await pause(LOOK_EVERY_MS)
-            now = residentBytes(program.pid)
-          }
+          const faults: string[] = []
+          const notes: string[] = []
+          await quieten({ program }, residentBefore, notes, faults)
           const children = childrenOf(program.pid).map(pid => mib(residentBytes(pid)))
           const beside = children.length > 0 ? `, children ${children.join(' and ')} MB` : ', no children'
-          note(`${mib(residentBefore)} MB before, ${mib(now)} MB after${beside}`)
-          if (now > most) throw new Error(`${mib(now)} MB, which were ${mib(residentBefore)} MB before`)
+          note(notes.join() + beside)
+          if (faults.length > 0) throw new Error(faults.join())
         },
         { kinds: [] },
       )
     },
     run: () => test.run(),
   }
+}
+
+/** Waits, for a minute at most, until the service uses little more memory than before. */
+async function quieten(
+  { program: { pid } }: Pick<Field, 'program'>,
+  before: number,
+  notes: string[],
+  faults: string[],
+): Promise<void> {
+  const most = before + GROWTH_BYTES_MAX
+  const deadline = performance.now() + QUIET_MS
+  let now = residentBytes(pid)
+  while (now > most && performance.now() < deadline) {
+    await pause(LOOK_EVERY_MS)
+    now = residentBytes(pid)
+  }
+  notes.push(`${mib(before)} MB before, ${mib(now)} MB after`)
+  if (now > most) faults.push(`${mib(now)} MB a minute later, which were ${mib(before)} MB before`)
 }
 
 /** Why a row of this system's `/proc` cannot be tried. */
