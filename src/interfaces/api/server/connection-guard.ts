@@ -1,6 +1,7 @@
 /**
- * Guards the connections of a listener: admits them (`connections.ts`), reads them (`request-feed.ts`), tracks
- * their requests, and closes connections that do not speak HTTP or are too slow (`connection-watch.ts`).
+ * Guards the connections of a listener: admits them (`connections.ts`), reads them (`request-feed.ts`),
+ * tracks their requests, and closes connections that do not speak HTTP or are too slow
+ * (`connection-watch.ts`).
  */
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,7 +1,7 @@
 /**
- * Limits how many chunks of request bodies are parsed in one turn of the event loop, over all connections of a
- * listener. A chunk of one byte costs about a microsecond; thousands of connections that send such chunks at
- * once would otherwise delay every other client for seconds before they are refused.
+ * Limits how many chunks of request bodies are parsed in one turn of the event loop, over all connections of
+ * a listener. A chunk of one byte costs about a microsecond; thousands of connections that send such chunks
+ * at once would otherwise delay every other client for seconds before they are refused.
  */
 
 const PIECES_PER_TURN = 2_000

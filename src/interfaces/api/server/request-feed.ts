@@ -13,12 +13,12 @@ import type { ReceivedRequest } from './received-request.ts'
 
 /** Requests that may wait for the reply to an earlier one. While so many wait, nothing is read. */
 export const WAITING_MAX = 16
-/** Reading goes on when no more than this number wait, so that it does not stop and go on for each request. */
+/** Reading goes on when no more than this number wait, so that it does not stop again for each request. */
 const WAITING_LOW = WAITING_MAX / 2
 /** Bytes of a chunked body that the parser gets at once: at most 341 chunks. */
 const CHUNKED_SLICE_BYTES = 2_048
 const HEAD_END = '\r\n\r\n'
-/** Offset of the end of the shortest header section, `GET / HTTP/1.1`. Blank lines before it do not count. */
+/** Offset of the end of the shortest header section, `GET / HTTP/1.1`, without blank lines before it. */
 const HEAD_END_FROM = 14
 
 /** The flag says that the runtime has stopped the parser until the client reads its replies. */

@@ -24,7 +24,9 @@ export interface HttpServer {
 
 const KEEP_ALIVE_MS = 30_000
 const HEADER_BYTES_MAX = 16 * 1024
-/** Input of a paused connection, or of a request that nobody reads. One read of at most 64 KB may exceed it. */
+/**
+ * Input of a paused connection, or of a request that nobody reads. A read of at most 64 KB may exceed it.
+ */
 const BUFFERED_BYTES = 16 * 1024
 
 interface ServerOptions {
