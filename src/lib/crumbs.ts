@@ -5,7 +5,7 @@
 
 /** Pieces of any size that are accepted, so that short input may arrive byte by byte. */
 const FREE_PIECES = 1_000
-/** Average size that more pieces than that must have. TCP segments have 536 bytes or more but for the last. */
+/** Average size that more pieces than that must have. TCP segments have 536 bytes or more. */
 const PIECE_BYTES_MIN = 64
 
 /** Tells whether so many pieces are absurdly small. */
