@@ -50,7 +50,7 @@ const CHARACTERS_MAX = 1024
 const STATUS_IN_TEXT = [
   /^#?([245])\.(\d{1,3}\.\d{1,3})(?=[:;,\-_\])]|$)/,
   /[(#[]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,)\]]|$)/,
-  /(?:^|[ :<])[45]\d\d[ -]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,]|$)/,
+  /(?:^|[ :<])[45]\d\d[ -]['"(]?([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,]|$)/,
 ]
 const QUOTED_ADDRESS = /"[^"]{1,64}"@/g
 /**
@@ -98,13 +98,20 @@ function namesDomainOf(recipient: string | undefined, said: string): boolean {
   const address = recipient.toLowerCase()
   const [, ...behind] = said.toLowerCase().split(address)
   const text = said.toLowerCase().replaceAll(address, ' ')
+  // The name of a host in the domain does not name the domain.
+  const pieces = text.split(domainOf(address))
+  const isNamed = pieces.some(
+    (piece, i) => i > 0 && !/[\w.@-]$/.test(pieces[i - 1]!) && !/^(?:[\w-]|\.\w)/.test(piece),
+  )
   return (
-    text.includes(domainOf(address)) ||
-    behind.some(words => /^[>).:\s]{1,6}(?:[45]\d\d[ -])?(?:host|domain|no mx)\b/.test(words))
+    isNamed ||
+    behind.some(words =>
+      /^[>).:\s]{1,6}(?:[45]\d\d[ -])?(?:host|domain|no mx)\b(?! [\w-]{1,63}\.\w)/.test(words),
+    )
   )
 }
 
-function statusIn(text: string): [statusClass: string | undefined, status: string | undefined] {
+export function statusIn(text: string): [statusClass: string | undefined, status: string | undefined] {
   for (const place of STATUS_IN_TEXT) {
     const found = place.exec(text)
     if (found) return [found[1]!, found[2]!]

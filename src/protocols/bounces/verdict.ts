@@ -2,7 +2,7 @@
 import { cleanText } from '../smtp/reply.ts'
 import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
-import type { ReplyPhase } from './reading.ts'
+import { type ReplyPhase, statusIn } from './reading.ts'
 import type { ReportAction } from './report.ts'
 import { CONNECTION_RULES, GIVEN_UP_RULE, PASSING_RULE, VAGUE_RULES } from './rules/index.ts'
 import type { EnvelopeFacts } from './sentence/clauses.ts'
@@ -47,7 +47,7 @@ const PHASES: readonly (readonly [ReplyPhase, RegExp])[] = [
     'host',
     /my name was rejected|but greeting failed|(?:reply to|error for|after) (?:the )?(?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial (?:connection|server greeting))\b/i,
   ],
-  ['mail', /but sender was rejected|(?:reply to|error for|for|after) (?:the )?(?:pipelined )?MAIL[ _]?FROM/i],
+  ['mail', /but sender was rejected|(?:reply to|error for|for|after) (?:the )?(?:pipelined )?MAIL[ _]?FROM/],
   [
     'final-dot',
     /failed after I sent the message|(?:reply to|after|error for) (?:the |sending )?(?:pipelined )?(?:end of data|DATA\b)/i,
@@ -142,7 +142,8 @@ function readOne(
   const text = quotedReply(whole)
   const found = REPLY_CODE.exec(text)
   const replyCode = found ? Number(found[1]) : undefined
-  const within = ENHANCED.exec(text)?.[1]
+  const [statusClass, detail] = statusIn(found ? text.slice(found.index) : text)
+  const within = statusClass === undefined ? undefined : `${statusClass}.${detail}`
   const status = within !== undefined && (said === undefined || !GENERAL_STATUS.test(within)) ? within : said
   const code = replyCode ?? codeOf(action, status)
   const plain = text

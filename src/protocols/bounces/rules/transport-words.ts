@@ -107,7 +107,7 @@ export const REPORT_BLAME: readonly Rule[] = [
     name: 'report: nobody of that name',
     class: 'invalid-recipient',
     words:
-      /(?:can.t|cannot) accept user|not (?:a |an |our )(?:known |local )?(?:user|customer)\b|no account by that name|no ?one at this|no valid recipients?|not found recipient|missing home directory|envelope recipient has been denied|nessun utente|no existe dicha|destinatario errat|not listed in|nicht aufgelistet|not (?:found )?in (?:the )?(?:\w{1,16} )?(?:directory|address book|name and address)/,
+      /(?:can.t|cannot) accept user|no ?one at this|no valid recipients?(?! in\b)|not found recipient|missing home directory|envelope recipient has been denied|nessun utente|no existe dicha|destinatario errat|not listed in|nicht aufgelistet|not (?:found )?in (?:the )?(?:\w{1,16} )?(?:directory|address book|name and address)/,
     sample: 'rcpt 550 there is no one at this address',
   },
   {

@@ -31,6 +31,9 @@ const FROM_FIELD =
   /\b(?:mail_?from|(?:envelope|header)[ -]from|(?:5321|5322)\.?(?:mail)?from|(?:mail )?from:?(?= (?:header|field|address|domain|line|command|parameter)\b)|(?:return|reverse)[ -]?(?:path|address)|reply-?to)\b/gi
 const FROM_NAME =
   /\bMAIL[ _]FROM\b|(?<=\b(?:header|field|envelope|the|in|your) )"?From\b"?(?! (?:the|a|an|this|your|our)\b)/g
+/** Matches the names of the fields of recipients, if they are written like names. */
+const RECIPIENT_FIELDS =
+  /\b(?:To|Cc|Bcc)\b(?=,? (?:or|and|header|field|line|Cc|Bcc)\b)|(?<=\b(?:header|field) )(?:To|Cc|Bcc)\b/g
 /** Ends of clauses; brackets around a mark are no ends. */
 const ENDS =
   /([.:;!?…()[\]{}|。、，；：！？（）]+|(?<=\s)[-–—]+(?=\s)|,\s|(?<!\p{L})(?:because|since|but|therefore|so that|weil|denn|da(?=\s(?:der|die|das)\s)|sondern|parce que|car|mais|porque|pero|mas|perche|maar|omdat|потому что|поэтому|но|poniewaz|ale)(?!\p{L}))/gu
@@ -84,7 +87,7 @@ function withMarks(text: string, facts: EnvelopeFacts): string {
   }
   const ofHost = (found: string) => {
     const host = found.toLowerCase().replace(/[^\w.-]/g, '')
-    if (recipientDomain !== undefined && isWithin(recipientDomain, host)) return mark(MARKS.recipientDomain)
+    if (host === recipientDomain) return mark(MARKS.recipientDomain)
     if (ourHosts.some(one => isWithin(one, host))) return mark(MARKS.ours)
     return mark(MARKS.otherHost)
   }
@@ -95,6 +98,7 @@ function withMarks(text: string, facts: EnvelopeFacts): string {
     .replace(STATUS, ' ')
     .replace(FROM_FIELD, ' fromfield ')
     .replace(FROM_NAME, ' fromfield ')
+    .replace(RECIPIENT_FIELDS, ' header ')
 }
 
 /** Tells whether a name is a host, or a domain above it of at least two labels. */
@@ -126,5 +130,5 @@ function plain(text: string): string {
     .replace(/any ?more\b/g, 'anymore')
     .replace(/ł/g, 'l')
     .replace(/ß/g, 'ss')
-    .replace(/[-/_']/g, ' ')
+    .replace(/(?<=[\p{L}\p{N}])-(?=[\p{L}\p{N}])|[/_']/gu, ' ')
 }

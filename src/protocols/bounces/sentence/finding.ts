@@ -20,13 +20,13 @@ const YOUR = /^(?:yours?|ihre?[rnsm]?|votre|vos|uw|su|seu|sua|tu|tuo|tua|ваш\
 const SOURCE = /^(?:from|by|von|vom|van|от|od|da|dai|dal|door|durch|par|pelo|por|przez)$/
 /** Plurals for people in general. */
 const ANYBODY =
-  /^(?:users|persons|people|guests|members|addresses|recipients|mailboxes|accounts|aliases|customers|employees|benutzern|personen|utilisateurs|usuarios|utenti|gebruikers)$/
+  /^(?:users|persons|people|guests|members|subscribers|addresses|recipients|mailboxes|accounts|aliases|customers|employees|benutzern|personen|utilisateurs|usuarios|utenti|gebruikers)$/
 /** Words that can follow an adjective that is not beside a noun. */
 const SMALL =
   /^(?:at|in|on|here|by|to|or|and|for|from|with|within|as|of|please|@\p{L}+|hier|bei|auf|im|in|und|oder|bitte|ici|dans|sur|chez|ou|et|aqui|en|o|y|em|e|su|qui|presso|op|of|bij|на|в|у|или|w|na|u|lub)$/u
 /** Verbs whose subject the recipient is as a person, and whose object is somebody else. */
 const FINITE =
-  /^(?:accepts?|takes?|receives?|refuses?|rejects?|wants?|wishes|allows?|blocks?|gets?|demands?|forbids?|denies|filters?|bounces|accept|take|receive|allow|want|nimmt|akzeptiert|erlaubt|accepte|acceptent|recoit|refuse|acepta|recibe|recebe|aceita|accetta|riceve|ontvangt|accepteert|принимает|przyjmuje)$/
+  /^(?:accepts?|takes?|receives?|refuses?|rejects?|wants?|wishes|allows?|blocks?|gets?|demands?|forbids?|denies|filters?|bounces|lehnt|blockiert|blokkeert|weigert|bloque|rechaza|bloquea|recusa|bloqueia|rifiuta|blocca|блокирует|отклоняет|отвергает|blokuje|odrzuca|accept|take|receive|allow|want|nimmt|akzeptiert|erlaubt|accepte|acceptent|recoit|refuse|acepta|recibe|recebe|aceita|accetta|riceve|ontvangt|accepteert|принимает|przyjmuje)$/
 const AFTER_MAX = 4
 /** Roles of nouns that can be those of the party named before a colon. */
 const OF_A_PARTY: ReadonlySet<Role | undefined> = new Set(['recipient', 'domain', 'host'])
@@ -49,10 +49,7 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
     const said = claimsOf(clause, heading)
     for (const finding of said) found.add(finding)
     const words = clause.split(' ')
-    heading =
-      announces && said.length === 0 && words.length <= HEADING_WORDS_MAX
-        ? (subjectOf(words) ?? heading)
-        : undefined
+    heading = announces && said.length === 0 ? headingOf(words) : undefined
   }
   if (isPassing(clauses)) found.add('passing')
   return found
@@ -66,6 +63,16 @@ function isPassing(clauses: readonly Clause[]): boolean {
 function has(words: RegExp, text: string): boolean {
   words.lastIndex = 0
   return words.test(text)
+}
+
+/** Names of what a server checks of its client. */
+const LOOKED_UP = /^(?:dns|rdns|ptr|helo|ehlo)$/
+
+/** Role of a clause that announces the next one: an address, a field, or a short phrase. */
+function headingOf(words: readonly string[]): Role | undefined {
+  if (words.length > HEADING_WORDS_MAX) return undefined
+  if (words.includes(MARKS.ours) || (words.length === 1 && LOOKED_UP.test(words[0]!))) return 'sender'
+  return subjectOf(words)
 }
 
 /** @param heading role of a short clause before, such as an address before a colon */
@@ -105,7 +112,7 @@ function findingOf(claim: Assertion, role: Role, { before }: Place): Finding | u
 function partyOf(predicate: Predicate, place: Place, heading: Role | undefined): Role | undefined {
   const { before, after } = place
   const { claim, side } = predicate
-  if (claim === 'gone' && side === 'around' && isForOthers(after)) return undefined
+  if (claim === 'gone' && side === 'around' && isOtherwise(after)) return undefined
   const found = isActive(predicate, before) ? objectOfPerfect(after, before) : roleBy(side, place, heading)
   // What stands behind our address and a colon is about us.
   const own = heading === 'sender' && OF_A_PARTY.has(found) ? heading : found
@@ -156,7 +163,8 @@ function objectOf(
   if (role === 'recipient' && ANYBODY.test(after[end - 1]!)) return undefined
   if (role === 'recipient' && last !== 'for' && before.some(word => FINITE.test(word))) return undefined
   if (role === 'recipient' && isOfList(after, end)) return 'sender'
-  if (role === 'recipient' && after.slice(end, end + 3).some(word => ACTS.test(word))) return undefined
+  if (role === 'recipient' && isCompound(after[end - 1]!, after[end])) return undefined
+  if (role === 'recipient' && after.slice(end, end + 6).some(word => ACTS.test(word))) return undefined
   if (role === 'recipient' && MODAL.test(after[end] ?? '')) return isCopula(after, end) ? role : undefined
   if (role === 'thing') return heading ?? subjectOf(after.slice(end)) ?? subjectOf(before)
   if (role === 'recipient' && before.some(word => word === MARKS.ours || word === 'originator'))
@@ -172,13 +180,26 @@ function isOfList(words: readonly string[], end: number): boolean {
   )
 }
 
+const DETERMINER = /^(?:the|a|an|his|her|its|their|your|my|our|this|that)$/
+
+/**
+ * Tells whether a participle is said of something else than the subject: of an object, or of others alone.
+ */
+function isOtherwise(after: readonly string[]): boolean {
+  const object = nextTo(after)
+  if (object === undefined) return DETERMINER.test(after[0] ?? '') || isForOthers(after)
+  return object.role === 'recipient' && isForOthers(after.slice(object.end))
+}
+
 /** Tells whether something is closed to others alone: "closed to the public", "disabled for external use". */
 function isForOthers([first, ...rest]: readonly string[]): boolean {
   if (first === 'to') return roleOf(rest.find(word => roleOf(word) !== 'link') ?? '') !== 'recipient'
   if (first === 'by') return /^(?:policy|policies|your?|rules?|filters?|local|our)$/.test(rest[0] ?? '')
   return (
     first === 'for' &&
-    /^(?:external|outside|foreign|public|internet|guests?|incoming|bulk|unknown)$/.test(rest[0] ?? '')
+    /^(?:external|outside|foreign|public|internet|guests?|incoming|bulk|unknown|e?mails?|messages?|all|every|other|internal|members|employees)$/.test(
+      rest[0] ?? '',
+    )
   )
 }
 
@@ -249,7 +270,7 @@ function adjacentTo(words: readonly string[]): Role | undefined {
   // A noun behind a preposition is not the subject, but may say whose the subject is.
   const isBehind = at > 0 && (GENITIVE.test(words[at - 1]!) || WITHIN.test(words[at - 1]!))
   const isObject = words.slice(0, start).some(word => FINITE.test(word))
-  if (isObject) return phrase.role === 'recipient' ? undefined : phrase.role
+  if (isObject) return phrase.role === 'recipient' ? 'other' : phrase.role
   const isActiveObject = words.slice(0, at).some(word => PERFECT.test(word))
   if (isActiveObject) return phrase.role
   return isBehind || phrase.role === 'thing'
@@ -296,6 +317,7 @@ function subjectOf(words: readonly string[]): Role | undefined {
   while (at < words.length && !isNoun(words[at]!)) at++
   const first = phraseAt(words, at)
   if (first === undefined) return undefined
+  if (first.role === 'recipient' && isBelow(words, at)) return 'other'
   if (at > 0 && SOURCE.test(words[at - 1]!) && first.role === 'recipient') return 'sender'
   if (first.role === 'sender' || first.role === 'host' || first.role === 'other') return first.role
   const rest = words.slice(first.end)
@@ -307,12 +329,26 @@ function subjectOf(words: readonly string[]): Role | undefined {
   return subjectOf(rest) ?? 'thing'
 }
 
+/**
+ * Tells whether a noun is only what a noun before belongs to, which we do not know: "the agent for this
+ * mailbox".
+ */
+function isBelow(words: readonly string[], at: number): boolean {
+  let last = at - 1
+  while (last >= 0 && roleOf(words[last]!) === 'link') last--
+  if (last < 1 || !/^(?:for|of|on|behind|beside|fur|pour|para|per|voor|для|dla)$/.test(words[last]!))
+    return false
+  return words
+    .slice(0, last)
+    .some(word => /\p{L}{3}/u.test(word) && roleOf(word) === undefined && !FOLLOWS.test(word))
+}
+
 /** Nouns that can be the first part of a compound, such as "mailbox cluster". */
 const FIRST_PART =
   /^(?:user|username|recipient|mailbox|inbox|account|address|alias|customer|employee|person|login|subscriber|member|student|staff|owner|name|id)$/
 /** Words that can follow such a noun without being a part of it. */
 const FOLLOWS =
-  /^(?:@\p{L}+|.|is|isnt|was|are|were|be|been|has|have|had|does|do|did|can|could|will|would|may|might|must|shall|should|not|no|never|also|either|still|already|just|simply|really|permanently|apparently|probably|seems?|appears?|that|which|who|whom|whose|you|we|i|it|he|she|they|with|without|at|in|on|of|for|from|to|by|under|within|named|called|known|specified|given|requested|entered|provided|supplied|above|below|here|there|this|the|and|or|as|than|after|before|since|due|account|status|tried|us|there|longer|currently|any|code|inactive|existiert|nicht|konnte|kann|\p{N}+\p{L}*)$/u
+  /^(?:@\p{L}+|.|is|isnt|was|are|were|be|been|has|have|had|does|do|did|can|could|will|would|may|might|must|shall|should|not|no|never|also|either|still|already|just|simply|really|permanently|apparently|probably|seems?|appears?|that|which|who|whom|whose|you|we|i|it|he|she|they|with|without|at|in|on|of|for|from|to|by|under|within|named|called|known|specified|given|requested|entered|provided|supplied|above|below|here|there|this|the|and|or|as|than|after|before|since|due|account|status|tried|us|there|longer|currently|any|code|inactive|lives?|works?|exists?|resides|existiert|nicht|konnte|kann|\p{N}+\p{L}*)$/u
 
 /** Tells whether a noun that we do not know makes the phrase about something else: "the mailbox cluster". */
 function isCompound(noun: string, next: string | undefined): boolean {
@@ -338,8 +374,10 @@ function ownerIn(words: readonly string[]): Role | undefined {
 /** Returns what a phrase behind a claim adds: "in the header", "of your server", "to outsiders". */
 function qualifierBehind(words: readonly string[]): Role | undefined {
   for (let i = 0; i < Math.min(words.length, 8); i++) {
-    if (!WITHIN.test(words[i]!) && !GENITIVE.test(words[i]!)) continue
     const phrase = nextTo(words.slice(i + 1))
+    if (words[i] === 'at' && phrase?.role === 'sender') return 'sender'
+    if (!WITHIN.test(words[i]!) && !GENITIVE.test(words[i]!)) continue
+    if (YOU.test(words[i + 1] ?? '') || YOUR.test(words[i + 1] ?? '')) return 'sender'
     if (phrase?.role === 'sender') return 'sender'
     if (words[i] === 'for' && (phrase?.role === 'host' || phrase?.role === 'other')) return 'other'
     if (phrase?.role === 'content' && !OF_MAIL.test(words[i + 1] ?? '')) return 'content'

@@ -33,6 +33,7 @@ const ENGLISH: readonly Predicate[] = [
     'not resolve(?: to)?',
     'not one of (?:our|my|the)',
     'not (?:here|with us)',
+    'not available (?:at|in|on) (?:this|our|the)',
     'not in (?:the|our|my|this|any) (?:\\p{L}+ ){0,2}(?:directory|tables?|database|system|book|organi[sz]ation|list of users)',
     'unavailable',
     'found no (?:user|mailbox|account)',
@@ -50,7 +51,7 @@ const ENGLISH: readonly Predicate[] = [
   of(
     'gone',
     'around',
-    'disabled|inactive|deactivated|not active|not in use|discontinued|shut down|terminated|suspended|expired|frozen|(?:un)?locked|on hold|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|revoked|obsolete|dissolved|dormant|closed|out of use|ceased|former',
+    'disabled|inactive|deactivated|not active|not in use|discontinued|shut down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|revoked|obsolete|dissolved|dormant|closed|out of use|ceased|former',
   ),
   of(
     'gone',
@@ -191,15 +192,15 @@ export const PREDICATES: readonly Predicate[] = [...ENGLISH, ...GERMANIC, ...ROM
 
 /** Words for a state that will end. */
 export const PASSING = words(
-  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|(?:is|are) under way|paused|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
-  'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
-  'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
-  'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el|ahora)(?: momento)?|de momento|actualmente|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
-  'temporari\\p{L}*|mais tarde|ate (?:amanha|\\d+)|amanha|manutencao|no momento|atualmente|provisori\\p{L}*|em \\d{1,5} (?:minutos?|horas?|dias?)',
-  'temporane\\p{L}*|piu tardi|al momento|attualmente|provvisori\\p{L}*|manutenzione|fino a\\p{L}*|domani|(?:tra|fra) \\d{1,5} (?:minuti|ore|giorni)',
-  'tijdelijk\\p{L}*|momenteel|voorlopig|onderhoud|morgen|op dit moment|over \\d{1,5} (?:minuten|uur)',
-  'временн\\p{L}*|позже|позднее|завтра|пока|обслуживани\\p{L}*|через \\d{1,5}',
-  'tymczasow\\p{L}*|chwilow\\p{L}*|pozniej|jutro|obecnie|konserwacj\\p{L}*|za \\d{1,5} (?:minut|godzin)\\p{L}*',
+  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
+  'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|sicherheitsgrund\\p{L}*|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
+  'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|securite|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
+  'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el|ahora)(?: momento)?|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
+  'temporari\\p{L}*|mais tarde|ate (?:amanha|\\d+)|amanha|manutencao|no momento|atualmente|seguranca|provisori\\p{L}*|em \\d{1,5} (?:minutos?|horas?|dias?)',
+  'temporane\\p{L}*|piu tardi|al momento|attualmente|sicurezza|provvisori\\p{L}*|manutenzione|fino a\\p{L}*|domani|(?:tra|fra) \\d{1,5} (?:minuti|ore|giorni)',
+  'tijdelijk\\p{L}*|momenteel|veiligheid\\p{L}*|voorlopig|onderhoud|morgen|op dit moment|over \\d{1,5} (?:minuten|uur)',
+  'временн\\p{L}*|позже|позднее|завтра|пока|безопасност\\p{L}*|обслуживани\\p{L}*|через \\d{1,5}',
+  'tymczasow\\p{L}*|chwilow\\p{L}*|pozniej|jutro|obecnie|bezpieczenstw\\p{L}*|konserwacj\\p{L}*|za \\d{1,5} (?:minut|godzin)\\p{L}*',
 )
 /** Words that ask to send again. They say so of a corrected address, too, if it is to be checked. */
 export const AGAIN = words(

@@ -108,7 +108,7 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'link',
     wordsOf(
-      'the|a|an|this|that|these|those|our|my|its|his|such|any|or|and|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|email|mail|remote|new|active|single|delivery|forwarding|more|other|unknown|invalid|nonexistent|nonexisting|illegal|bad|whose|primary|smtp',
+      'the|a|an|this|that|these|those|our|my|its|his|such|any|or|and|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|email|mail|remote|new|active|single|delivery|forwarding|incoming|outgoing|all|every|bulk|more|other|unknown|invalid|nonexistent|nonexisting|illegal|bad|whose|primary|smtp',
       'der|die|das|den|dem|dieser|diese|dieses|diesen|angegebene[rnsm]?|ein|eine|einen|kein|oder|und|solche[rns]?|le|la|les|l|un|une|ce|cet|cette|ou|et|tel|telle|el|los|las|una|este|esta|ese|esa|ningun|o|os|as|um|uma|il|lo|gli|i|dell|questo|questa|tale|het|een|deze|dit|die|opgegeven|этот|этого|такой|такого|ten|ta|taki|takiego|takiej|takie|podany|podanego|указанный|указанного|indicado|indicada|indicato|indique|indiquee',
     ),
   ],

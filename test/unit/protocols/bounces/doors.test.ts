@@ -95,6 +95,22 @@ test('an address probe that did not reach the mailbox is never hard', () => {
       )
 })
 
+for (const [line, isHard] of [
+  ['550 5.0.0 User does not accept mail from unknown senders', false],
+  ['550 Address of sending server not found in DNS', false],
+  ['554 5.7.1 The From domain does not exist', false],
+  ['550 Invalid address in header From', false],
+  ['554 5.7.1 Mailbox for this recipient is inactive for security reasons, retry in 24 hours', false],
+  ['551 <bob@there.test> is a deactivated mailbox', true],
+  ['550 5.2.0 Boite du destinataire archivee. Archived recipient. OFR_417', true],
+  ['550 Employee no longer with the company', true],
+  ['550 No MX found for domain there.test', true],
+] as const)
+  test(`${line}: ${isHard ? 'the mailbox is gone' : 'nobody is blamed'}, at either door`, () => {
+    for (const door of [saidLive, saidInReport])
+      assert.is(door({ meaning: 'hard', phase: 'rcpt', line }).isHard, isHard)
+  })
+
 test('a status code is evidence where the words say nothing else', () => {
   for (const [line, blamesAddress] of [
     ['550 5.1.1 delivery is not possible', true],
