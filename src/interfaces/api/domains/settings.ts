@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
+import { codePointOf, forbiddenInDomain } from '../../../protocols/smtp/domain-characters.ts'
 import { claimFault, type OwnNames } from '../../../resources/domains/claimable.ts'
 import type { DomainChanges } from '../../../resources/domains/commands.ts'
 import { RETURN_PATH_LABEL } from '../../../resources/domains/dns-records.ts'
@@ -71,8 +72,11 @@ export interface WantedSettings {
  */
 export function readDomainName(text: string, own: OwnNames): string {
   const name = parseDomain(text.trim())
-  if (name === undefined)
-    throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.`)
+  if (name === undefined) {
+    const character = forbiddenInDomain(text)
+    const reason = character && ` No domain may have the character ${codePointOf(character)}.`
+    throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.${reason ?? ''}`)
+  }
   const fault = claimFault(name, own)
   if (fault !== undefined) throw invalidField('name', fault)
   return name
