@@ -208,7 +208,7 @@ attack('mail that goes round, and forged reports', async ({ field }) => {
   assert.match(
     await mail(
       field,
-      `${'Received: from a by b; Sun, 22 Nov 2026 01:02:03 +0000\r\n'.repeat(60)}Subject: loop\r\n\r\nhi`,
+      `${'Received: from a by b; Sun, 22 Nov 2026 01:02:03 +0000\r\n'.repeat(120)}Subject: loop\r\n\r\nhi`,
     ),
     /^554/,
   )
