@@ -31,6 +31,7 @@ import type { ServiceCommands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { AppContext } from './context.ts'
+import { startDatabaseCheck } from './database-check.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import { startProviderDns } from './dns.ts'
 import { baseUrlOf, type HttpService, startHttpService } from './http.ts'
@@ -106,6 +107,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
     await parkTasks({ config, clock, log, store })
+    if (checked.needsCheck) started.push(startDatabaseCheck({ clock, log, store }))
     const secret = checked.secret ?? readOrCreateSecret(config.dataDir)
     const secrets = createSecretKeys(secret)
     await insistOnSameSecret(store.db, store.run, secrets)

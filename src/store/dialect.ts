@@ -12,7 +12,7 @@ import { lookIntoPostgres } from './postgres/start.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
 import type { Reader } from './read.ts'
 import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from './sqlite/errors.ts'
-import { lookIntoSqlite } from './sqlite/look.ts'
+import { faultInSqlite, isCheckedAtOnce, lookIntoSqlite, wasKilled } from './sqlite/look.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'
 import type { GroupOptions } from './writer/group.ts'
@@ -104,6 +104,26 @@ export function lookInto<T>(location: StoreLocation, look: Look<T>): Promise<T> 
   return location.kind === 'sqlite'
     ? lookIntoSqlite(location.databaseFile, look)
     : lookIntoPostgres(location.address, look)
+}
+
+/**
+ * @returns whether the pages of the database have to be checked, since the last service was killed:
+ * `at-once` takes less than a second, `later` belongs on another thread. PostgreSQL checks its own pages.
+ */
+export function checkNeededFor(location: StoreLocation): 'no' | 'at-once' | 'later' {
+  if (location.kind === 'postgres' || !wasKilled(location.databaseFile)) return 'no'
+  return isCheckedAtOnce(location.databaseFile) ? 'at-once' : 'later'
+}
+
+/** @returns the first fault in the pages of the database; undefined when none is found */
+export function faultInPages(location: StoreLocation): string | undefined {
+  if (location.kind === 'postgres') return undefined
+  try {
+    return faultInSqlite(location.databaseFile)
+  } catch (error) {
+    if (!isDamagedSqlite(error)) throw error
+    return (error as Error).message
+  }
 }
 
 /**

@@ -9,7 +9,18 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { dirname, join, resolve } from 'node:path'
 import { openFileLimit } from '../lib/open-files.ts'
 import { StartFault } from '../lib/start-fault.ts'
-import { databaseFile, describe, isBlank, lacksTable, locate, lookInto } from './dialect.ts'
+import {
+  checkNeededFor,
+  damageText,
+  databaseFile,
+  describe,
+  faultInPages,
+  isBlank,
+  lacksTable,
+  locate,
+  lookInto,
+  type StoreLocation,
+} from './dialect.ts'
 import { LOCK_FILE } from './lock.ts'
 import type { AskDatabase } from './look.ts'
 import { emptyText, insistOnKnownVersion } from './migrate.ts'
@@ -28,6 +39,8 @@ interface StartCheckOptions {
 interface StartCheck {
   /** Undefined when the first start has to create a secret. */
   secret: Buffer | undefined
+  /** Whether the pages of the database are to be checked while the service runs. */
+  needsCheck: boolean
   /** What the operator should know although the service starts. */
   notes: string[]
 }
@@ -62,7 +75,19 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
     throw new StartFault([emptyText(describe(location), namesIn(dataDir)), ...notesOn(dataDir)].join('. '))
   insistOnKnownVersion(seen.migrations)
   const secret = secretOf(seen.secretCheck, given, dataDir)
-  return { secret, notes: seen.migrations.length === 0 ? notesOn(dataDir) : [] }
+  return {
+    secret,
+    needsCheck: !isBlank(location) && needsCheckLater(location),
+    notes: seen.migrations.length === 0 ? notesOn(dataDir) : [],
+  }
+}
+
+/** @throws StartFault when the last service was killed and the database has a fault that is found at once */
+function needsCheckLater(location: StoreLocation): boolean {
+  const needed = checkNeededFor(location)
+  const fault = needed === 'at-once' ? faultInPages(location) : undefined
+  if (fault !== undefined) throw new StartFault(damageText(location, new Error(fault)))
+  return needed === 'later'
 }
 
 interface DatabaseState {

@@ -6,6 +6,9 @@ import type { Look } from '../look.ts'
 /** Time to wait for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000
 
+/** Up to this size `quick_check` takes less than a second on a disk that reads 100 MB/s. */
+const CHECKED_AT_ONCE_BYTES_MAX = 64 * 1024 * 1024
+
 /** Place of the format versions for writing and for reading in the header (SQLite file format, §1.3). */
 const VERSIONS_AT = 18
 /** Rollback journal; write-ahead log. */
@@ -20,7 +23,7 @@ export async function lookIntoSqlite<T>(file: string, look: Look<T>): Promise<T>
   insistOnKnownFormat(file)
   const index = `${file}-shm`
   const hadIndex = sizeOf(index) !== undefined
-  const hasLog = (sizeOf(`${file}-wal`) ?? 0) > 0
+  const hasLog = wasKilled(file)
   const raw = new Database(file, { readonly: hasLog, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   try {
     return await look(async sql => raw.prepare(sql).all() as Record<string, unknown>[])
@@ -47,4 +50,29 @@ function insistOnKnownFormat(file: string) {
   throw Object.assign(new Error('file is not a database, or its header is damaged'), {
     code: 'SQLITE_NOTADB',
   })
+}
+
+/** Whether the service that used the database last did not close it: its log has contents. */
+export function wasKilled(file: string): boolean {
+  return (sizeOf(`${file}-wal`) ?? 0) > 0
+}
+
+export function isCheckedAtOnce(file: string): boolean {
+  return (sizeOf(file) ?? 0) <= CHECKED_AT_ONCE_BYTES_MAX
+}
+
+/**
+ * Runs SQLite's `quick_check`, which reads the whole database. It finds broken pages, trees and free lists;
+ * it compares neither indexes with tables nor contents with anything.
+ * @returns the first fault; undefined when there is none
+ * @throws the error of a database that is too damaged to be checked
+ */
+export function faultInSqlite(file: string): string | undefined {
+  const raw = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    const found = raw.pragma('quick_check(1)', { simple: true }) as string
+    return found === 'ok' ? undefined : found.replaceAll('\n', ' ')
+  } finally {
+    raw.close()
+  }
 }

@@ -9,7 +9,7 @@ export const alertSchema = z
     object: z.literal('alert'),
     kind: z.string().meta({
       description:
-        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints` or `task-parked`',
+        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints`, `task-parked` or `database-damaged`',
     }),
     provider: z.string().nullable().meta({
       description:

@@ -47,6 +47,12 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
     href: '/deliverability',
     act: 'View diagnostics',
   },
+  'database-damaged': {
+    what: 'The database has damaged pages.',
+    fix: 'Stop the service and restore a backup.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
   'account-bounces': {
     what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',
