@@ -6,7 +6,7 @@ import { ask, GOOD, goodOf, type Headers, json, statusOf } from './api-client.ts
 import { battery } from './battery.ts'
 
 /** Somebody with an account, or with the browser or the machine of somebody who has one: others' objects, secrets and quotas stay theirs. */
-const { attack, run } = battery('accounts')
+const { attack, soak, run } = battery('accounts')
 
 attack("another account's objects", async ({ field, note }) => {
   const { call, ann, eve } = field
@@ -239,4 +239,5 @@ attack('claims on one domain by two accounts', async ({ field }) => {
   assert.is(await verified(ann.session, first.id), 'verified')
 })
 
+soak()
 run()

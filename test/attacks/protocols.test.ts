@@ -10,7 +10,7 @@ import { dialLine, type Line } from './mail-client.ts'
 import { pause, scaled } from './scale.ts'
 
 /** What is said at the mail ports and to the name server, and what other servers say to ours: nothing is smuggled, relayed or forged. */
-const { attack, run } = battery('protocols')
+const { attack, soak, run } = battery('protocols')
 
 const THERE = 'there.example'
 const TO_ANN = ['MAIL FROM:<x@there.example>', 'RCPT TO:<bob@acme.example>']
@@ -413,4 +413,5 @@ attack('questions to the name server: zone transfers, ANY, other zones, rubbish'
   note(`${floods.length} questions of one network, ${answered} bytes of answers`)
 })
 
+soak()
 run()

@@ -5,7 +5,7 @@ import { ask, GOOD, goodOf, json, statusOf } from './api-client.ts'
 import { battery } from './battery.ts'
 
 /** What the API and the pages are sent by those who mean harm: nothing is injected, forged or reached from inside. */
-const { attack, run } = battery('requests')
+const { attack, soak, run } = battery('requests')
 
 // A line break at the end of an address is trimmed like a blank.
 const CONTROLS = ['\r\nBcc: x@there.example', '\nX: y', '\rx', '\0']
@@ -281,4 +281,5 @@ attack('request smuggling, forged hosts, and paths out of the folder', async ({ 
   }
 })
 
+soak()
 run()
