@@ -78,7 +78,7 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
   return {
     secret,
     needsCheck: !isBlank(location) && needsCheckLater(location),
-    notes: seen.migrations.length === 0 ? notesOn(dataDir) : [],
+    notes: given.length === 0 || seen.migrations.length === 0 ? notesOn(dataDir) : [],
   }
 }
 
