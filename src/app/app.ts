@@ -34,6 +34,7 @@ import type { AppContext } from './context.ts'
 import { startDatabaseCheck } from './database-check.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import { startProviderDns } from './dns.ts'
+import { startDsnNotices } from './dsn-notices.ts'
 import { baseUrlOf, type HttpService, startHttpService } from './http.ts'
 import { startInboundService } from './inbound.ts'
 import { startKeyRotation } from './key-rotation.ts'
@@ -152,6 +153,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     if (isWhole) started.push(startMtaSts(parts)) // looks at the listener
     const submission = await startSubmissionService(parts, behind, started)
     if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
+    if (isWhole)
+      started.push(startDsnNotices(parts, { accept: behind.accept, preparation: behind.preparation }).stop)
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),

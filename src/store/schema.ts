@@ -37,6 +37,7 @@ import type {
   FormerDkimKeyRow,
   KeyRotationRow,
 } from './schema/domains.ts'
+import type { DsnNoticeRow } from './schema/dsn.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
@@ -57,6 +58,7 @@ export * from './schema/broadcasts.ts'
 export * from './schema/contacts.ts'
 export * from './schema/contents.ts'
 export * from './schema/domains.ts'
+export * from './schema/dsn.ts'
 export * from './schema/emails.ts'
 export * from './schema/events.ts'
 export * from './schema/queue.ts'
@@ -77,6 +79,7 @@ export interface Schema {
   domainSites: DomainSiteRow
   destinationReplies: DestinationReplyRow
   operatorAlerts: OperatorAlertRow
+  dsnNotices: DsnNoticeRow
   accounts: AccountRow
   users: UserRow
   sessions: SessionRow

@@ -47,6 +47,7 @@ import { inboundCommands } from '../resources/emails/inbound-rows.ts'
 import { linkTermsCommands } from '../resources/emails/link-terms.ts'
 import { shareCommands } from '../resources/emails/share-rows.ts'
 import { recipientCommands } from '../resources/events/commands.ts'
+import { dsnCommands } from '../resources/events/dsn-notices.ts'
 import { requestLogCommands } from '../resources/request-log/commands.ts'
 import { retentionCommands } from '../resources/retention/commands.ts'
 import { eventSweepCommands } from '../resources/retention/event-sweeper.ts'
@@ -92,6 +93,7 @@ export const commands = {
   ...destinationStateCommands,
   ...warmupCommands,
   ...recipientCommands,
+  ...dsnCommands,
   ...suppressionCommands,
   ...sealCommands,
   ...tlsCommands,

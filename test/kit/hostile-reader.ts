@@ -43,6 +43,7 @@ const READERS: Record<ReadingTask['reader'], (mail: Buffer) => ReadingFacts | Pr
       recipients: [mailbox('bob@there.example')],
       now: 0,
       messageName: 'new-name',
+      dsn: null,
       received: { name: 'Received', value: 'by here' },
     }
     const read = await readMessage(facts, partsOf)

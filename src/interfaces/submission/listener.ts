@@ -17,6 +17,7 @@ import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Networks } from '../../lib/networks.ts'
+import { printableAscii } from '../../lib/printable-ascii.ts'
 import { RECIPIENTS_MAX } from '../../pipeline/accept/recipients.ts'
 import { MESSAGE_BYTES_MAX, type Sender } from '../../pipeline/accept/submission.ts'
 import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
@@ -26,12 +27,15 @@ import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { protocolName, type TracedClient } from '../../protocols/mime/received-field.ts'
 import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
+import type { DsnRequest, NotifyWord } from '../../protocols/smtp/dsn.ts'
 import type { Incoming } from './incoming.ts'
 import type { SubmissionSignIn } from './sign-in.ts'
 
 /** Envelope of a submitted message, with what is known of its client. */
 export interface SubmittedEnvelope {
   recipients: Mailbox[]
+  /** Requested notifications; null if there are none. */
+  dsn: DsnRequest | null
   client: TracedClient
   /** Name of the protocol for the trace, such as `ESMTPSA`. */
   protocol: string
@@ -70,6 +74,13 @@ interface SubmissionOptions {
   log: Log
 }
 
+/** Parameters of the extensions that EHLO offers. AUTH names the author of the message (RFC 4954 §5). */
+const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH', 'RET', 'ENVID'])
+const RCPT_PARAMETERS = new Set(['NOTIFY', 'ORCPT'])
+/** RFC 3461 §4.4, and §4.2 without the name of the parameter. */
+const ENVID_CHARACTERS_MAX = 100
+const ORCPT_CHARACTERS_MAX = 500
+
 const CONNECTIONS_PER_CLIENT_MAX = 50
 /**
  * Limit of new connections per client address. It is high, since many programs connect for each message, and
@@ -104,11 +115,21 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     useXClient: false,
     useXForward: false,
     hideSTARTTLS: isTls,
-    onMailFrom(_sender, session, answer) {
+    hideDSN: false,
+    hideENHANCEDSTATUSCODES: false,
+    onMailFrom({ args }, session, answer) {
+      const unknown = unknownParameter(args, MAIL_PARAMETERS)
+      if (unknown) return answer(unknown)
+      if (isTooLong(session.envelope.dsn?.envid, ENVID_CHARACTERS_MAX))
+        return answer(new ReplyError(501, '5.5.4 ENVID is too long'))
       const left = spend(senderIn(session, admission).accountId)
       answer(left ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly'))
     },
-    onRcptTo({ address }, { envelope }, answer) {
+    onRcptTo({ address, args, dsn }, { envelope }, answer) {
+      const unknown = unknownParameter(args, RCPT_PARAMETERS)
+      if (unknown) return answer(unknown)
+      if (isTooLong(dsn?.orcpt, ORCPT_CHARACTERS_MAX))
+        return answer(new ReplyError(501, '5.5.4 ORCPT is too long'))
       if (envelope.rcptTo.length >= RECIPIENTS_MAX)
         return answer(new ReplyError(452, `4.5.3 A message may have ${RECIPIENTS_MAX} recipients`))
       const mailbox = parseForeignAddress(address)
@@ -217,10 +238,41 @@ function createReceiver(
   }
 }
 
+/** RFC 5321 §4.1.1.11. */
+function unknownParameter(args: object | false, known: ReadonlySet<string>): ReplyError | undefined {
+  const unknown = Object.keys(args || {}).find(name => !known.has(name))
+  if (unknown === undefined) return undefined
+  return new ReplyError(555, `5.5.4 The parameter ${printableAscii(unknown, 40)} is not offered here`)
+}
+
+function isTooLong(value: string | null | undefined, charactersMax: number): boolean {
+  return (value?.length ?? 0) > charactersMax
+}
+
+/** @returns null for the null sender, which gets no notification, and without a parameter of a recipient */
+function dsnOf({ mailFrom, rcptTo, dsn }: SMTPServerSession['envelope']): DsnRequest | null {
+  const recipients = rcptTo.flatMap(({ address, dsn: asked }) =>
+    asked
+      ? [
+          {
+            address,
+            notify: (asked.notify ?? null) as NotifyWord[] | null,
+            original: asked.orcpt ?? null,
+          },
+        ]
+      : [],
+  )
+  const sender = mailFrom ? mailFrom.address : ''
+  if (sender === '' || recipients.length === 0) return null
+  const ret = (dsn?.ret ?? null) as DsnRequest['ret']
+  return { sender, ret, envelopeId: dsn?.envid ?? null, recipients }
+}
+
 function envelopeOf(session: SMTPServerSession): SubmittedEnvelope {
   const { envelope, remoteAddress, hostNameAppearsAs, openingCommand, secure, user } = session
   return {
     recipients: envelope.rcptTo.map(({ address }) => parseForeignAddress(address)).filter(isMailbox),
+    dsn: dsnOf(envelope),
     client: { helo: hostNameAppearsAs || null, address: remoteAddress },
     protocol: protocolName({
       isExtended: openingCommand === 'EHLO',

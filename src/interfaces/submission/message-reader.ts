@@ -54,12 +54,12 @@ export function createMessageReader({
   log,
 }: MessageReaderOptions): MessageReader {
   return {
-    async read({ accountId }, pieces, { recipients, client, protocol }) {
+    async read({ accountId }, pieces, { recipients, dsn, client, protocol }) {
       const now = clock.now()
       const messageName = idText(newId(now))
       const trace = { client: hidesOrigin ? null : client, by: mailHost, protocol, id: messageName, at: now }
       const job: ReadingJob = {
-        ...{ accountId, pieces, recipients, now, messageName, hidesOrigin },
+        ...{ accountId, pieces, recipients, dsn, now, messageName, hidesOrigin },
         received: receivedField(trace),
         inParts: true,
       }

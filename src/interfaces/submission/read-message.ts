@@ -12,8 +12,9 @@ import { unfold } from '../../protocols/mime/read/head.ts'
 import { readMail } from '../../protocols/mime/read/read-mail.ts'
 import { decodeBytes } from '../../protocols/mime/read/transfer.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'
-import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
+import { foldAddress, type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
+import { type DsnRequest, wantsNotices } from '../../protocols/smtp/dsn.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { Content } from '../../resources/emails/content.ts'
 import { readControl } from './control-fields.ts'
@@ -29,6 +30,8 @@ export interface Submitted {
   octets: Buffer
   /** Recipients of the envelope. */
   recipients: Mailbox[]
+  /** Requested notifications; null if there are none. */
+  dsn: DsnRequest | null
   /** Time of submission, in ms since the epoch. */
   now: number
   /** Local part of the Message-ID for a message without a valid one. */
@@ -61,7 +64,7 @@ const SHOWN_ATTACHMENTS_MAX = 100
 
 /** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
-  { octets, recipients, now, messageName, received, hidesOrigin }: Submitted,
+  { octets, recipients, dsn, now, messageName, received, hidesOrigin }: Submitted,
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
@@ -71,6 +74,8 @@ export async function readMessage(
   const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfold(value)) }))
   const from = readFrom(head.fields)
   if (isRefusal(from)) return from
+  const foreign = dsn && refuseForeignDsn(dsn, from)
+  if (foreign) return foreign
   const control = readControl(shown)
   if (isRefusal(control)) return control
   const fields = outgoingFields(
@@ -96,7 +101,7 @@ export async function readMessage(
     scheduledAt: control.scheduledAt,
     ...parts.content,
     attachments: parts.attachments,
-    raw: { message: raw, recipients },
+    raw: { message: raw, recipients, dsn },
   })
   const { idempotencyKey: key } = control
   return {
@@ -148,6 +153,20 @@ function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
   if (mailboxes.length > 1 || values.length > 1)
     return refuseField('invalid_from', 'From', 'The From field must have one address.')
   return named(mailboxes[0]!)
+}
+
+/**
+ * Notifications go to the domain of From or below it only, which belongs to the account, so that nobody else
+ * gets notifications of mail that they have not sent.
+ */
+function refuseForeignDsn(dsn: DsnRequest, { domain: own }: Mailbox): Refusal | undefined {
+  if (!wantsNotices(dsn)) return undefined
+  const sender = parseForeignAddress(dsn.sender)
+  if (!('fault' in sender) && (sender.domain === own || sender.domain.endsWith(`.${own}`))) return undefined
+  return {
+    refused: 'foreign_domain',
+    message: `NOTIFY needs a MAIL FROM address at the domain of From (${own}); leave NOTIFY out, or use one.`,
+  }
 }
 
 /** Mailboxes for display; text that is not an address is left out. */

@@ -107,7 +107,7 @@ async function prepareEmail(
   const encodedOctets = raw ? raw.message.length : encodedSize({ html, text, attachments })
   const tooLarge = refuseTooLarge(encodedOctets, !raw && attachments.length > 0)
   if (tooLarge) return tooLarge
-  const stagedMessage = raw && { message: await stage(raw.message), recipients: raw.recipients }
+  const stagedMessage = raw && { ...raw, message: await stage(raw.message) }
   const staged: PreparedEmail['attachments'] = []
   for (const attachment of attachments)
     staged.push(isRemote(attachment) ? attachment : await stagedAttachment(attachment, stage))

@@ -21,7 +21,7 @@ export interface PreparedEmail
   content: Content | EncodedContent
   attachments: (StagedAttachment | RemoteAttachment)[]
   /** The staged message if the submission has a raw message. */
-  raw: (Pick<RawMessage, 'recipients'> & { message: StagedBlob }) | null
+  raw: (Pick<RawMessage, 'recipients' | 'dsn'> & { message: StagedBlob }) | null
   /** Upper estimate of the size of the message on the wire, without remote attachments. */
   encodedOctets: number
 }

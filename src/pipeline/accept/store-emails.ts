@@ -6,6 +6,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
+import { noteForDsn } from '../../resources/events/dsn-notices.ts'
 import { ON_SUPPRESSION_LIST, scheduledEvent, suppressedEvent } from '../../resources/events/email-events.ts'
 import { countNewEmail, deliveryFigure, type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
@@ -84,6 +85,7 @@ export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): P
   announceDue(tx, accepted)
   announceScheduled(tx, accepted)
   await recordEvents(tx, accepted.flatMap(firstEvents))
+  await noteForDsn(tx, accepted.flatMap(suppressedOf))
 }
 
 /** Emails that share a content object share a row. */
@@ -200,6 +202,18 @@ function announceScheduled(tx: Tx, accepted: readonly EmailDecision[]) {
       'scheduled',
       times.reduce((first, at) => Math.min(first, at)),
     )
+}
+
+/** Recipients that are suppressed at once, as changes for their notifications. */
+function suppressedOf({ email: { row, recipients }, suppressed }: EmailDecision) {
+  if (row.dsn === null || row.scheduledAt !== null) return []
+  const changes = recipients.flatMap(({ address: recipient }, ordinal) => {
+    const message = suppressed[ordinal]
+    if (!message) return []
+    const set = { status: 'suppressed' as const }
+    return [{ ordinal, recipient, event: suppressedEvent(message), set, at: row.createdAt }]
+  })
+  return [{ email: row, changes }]
 }
 
 function firstEvents({ email, domainId, suppressed }: EmailDecision): NewEvent[] {

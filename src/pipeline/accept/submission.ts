@@ -9,6 +9,7 @@ import { nameForType } from '../../protocols/mime/file-type.ts'
 import { HTML_CHARACTERS_MAX, TEXT_SURPLUS_MAX } from '../../protocols/mime/html/html-to-text.ts'
 import { textEntity } from '../../protocols/mime/text-entity.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
+import type { Dsn } from '../../resources/emails/dsn.ts'
 import type { TemplateRef } from '../../resources/templates/template-rows.ts'
 import type { Values } from '../../resources/templates/values.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
@@ -49,6 +50,8 @@ export interface TemplateUse {
 export interface RawMessage {
   message: Uint8Array
   recipients: Mailbox[]
+  /** Notifications that the client requested, or `notice` for a notification. Absent if there are none. */
+  dsn?: Dsn | null
 }
 
 /**

@@ -134,7 +134,7 @@ function resultOf({ outcome, hostAttempts }: SmtpAttemptResult): TransmitResult 
 
 function transactionOf(
   { address, emailId }: ClaimedDelivery,
-  { mailFrom, bytes, sizeBytes, smtpUtf8, tls }: OutgoingMessage,
+  { mailFrom, bytes, sizeBytes, smtpUtf8, tls, originalRecipient }: OutgoingMessage,
 ): Transaction {
   return {
     mailFrom,
@@ -144,6 +144,7 @@ function transactionOf(
     smtpUtf8: smtpUtf8 || needsSmtpUtf8(address),
     requireTls: tls === 'required',
     envelopeId: () => wireId('eml', emailId),
+    originalRecipient,
   }
 }
 

@@ -79,6 +79,7 @@ export function adapt(
   { counts, forms = 'strict' }: SmtpSettings,
 ): void {
   offerLoginOverTlsAlone(connection)
+  keepStatusCodes(connection)
   takePathsAsText(connection, forms)
   if (forms === 'of-devices') takeAnyName(connection)
   endAfterErrors(connection, counts)
@@ -134,6 +135,15 @@ function offerLoginOverTlsAlone(connection: Connection) {
     const isOpen = Array.isArray(text) && !connection.secure
     send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
   }
+}
+
+const STATUS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
+
+/** Adds no enhanced status code to a reply that has one already (RFC 2034). */
+function keepStatusCodes(connection: Connection) {
+  const send = connection.send.bind(connection)
+  connection.send = (code, text, context) =>
+    send(code, text, typeof text === 'string' && STATUS_CODE.test(text) ? false : context)
 }
 
 /** smtp-server would refuse quoted local parts, unusual dots and underscores in the domain. */

@@ -15,6 +15,7 @@ import {
 } from '../../store/schema.ts'
 import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../emails/event-rows.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
+import { noteForDsn } from './dsn-notices.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin, metricsKey } from './metrics.ts'
 import { type Outgoing, queueForWebhooks } from './outbox.ts'
@@ -67,6 +68,8 @@ const EMAIL_COLUMNS = [
   'endedAt',
   'domainId',
   'broadcastId',
+  'dsn',
+  'scheduledAt',
 ] as const
 /** Number of emails per query. */
 const EMAILS_PER_QUERY_MAX = 1_000
@@ -145,6 +148,7 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
     tx,
     changed.filter(one => !onlyDelivery(one)).map(({ email }) => email),
   )
+  await noteForDsn(tx, changed)
   const records = changed.map(one => recordOf(one, onlyDelivery(one) ?? known(one.email)))
   await recordEvents(
     tx,

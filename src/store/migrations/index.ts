@@ -45,6 +45,7 @@ import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
 import { up as requestLog } from './049-request-log.ts'
 import { up as webhookDialect } from './050-webhook-dialect.ts'
+import { up as dsn } from './051-dsn.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
   { name: '047-webhook-views', up: webhookViews },
   { name: '048-domain-claims', up: domainClaims },
   { name: '049-request-log', up: requestLog },
+  { name: '051-dsn', up: dsn },
   { name: '044-access-tokens', up: accessTokens },
   { name: '045-template-drafts', up: templateDrafts },
   { name: '050-webhook-dialect', up: webhookDialect },

@@ -51,6 +51,11 @@ export interface EmailRow {
    * the message is composed from the other columns.
    */
   raw: Uint8Array | null
+  /**
+   * Requested delivery status notifications, `"notice"` for an email that is one itself, or null. Read by
+   * `readStoredDsn`.
+   */
+  dsn: Json | null
   /** Settings of the tracking links; null when the email has none. */
   linkTermsId: number | null
   /** Empty when it is derived from the id, see `messageIdOf`. */
@@ -115,6 +120,7 @@ export const EMAIL_SOURCE_COLUMNS = [
   'headers',
   'attachments',
   'raw',
+  'dsn',
   'messageId',
   'recipientCount',
   'createdAt',
@@ -153,6 +159,7 @@ export function emailSourceOf(
     headers: row.headers,
     attachments: row.attachments,
     raw: row.raw,
+    dsn: row.dsn,
     messageId: row.messageId,
     recipientCount: row.recipientCount,
     createdAt: row.createdAt,

@@ -15,8 +15,10 @@ import { composeHead } from '../../../protocols/mime/compose-head.ts'
 import { formatDate } from '../../../protocols/mime/date.ts'
 import { splitMessage } from '../../../protocols/mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../../../protocols/smtp/address.ts'
+import { requestFor } from '../../../protocols/smtp/dsn.ts'
 import type { HeaderField } from '../../../protocols/smtp/header-field.ts'
 import type { Content } from '../../../resources/emails/content.ts'
+import { readStoredDsn } from '../../../resources/emails/dsn.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { EmailSource } from '../../../resources/emails/email-source.ts'
 import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
@@ -53,6 +55,10 @@ export interface Composed {
    */
   dueAt: number
   smtpUtf8: boolean
+  /** True for notifications, which nobody must answer by another one. */
+  hasNullSender?: boolean
+  /** Returns the ORCPT that the client gave for a recipient. */
+  originalOf?(address: string): string | undefined
   /** TLS preference that the email itself states. */
   tlsPreference: TlsPreference
   /** Approximate memory that a cached copy takes. */
@@ -159,6 +165,7 @@ function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
 /** Returns a message as it was submitted; the Date of a scheduled one is its time of delivery. */
 function composeRaw(source: EmailSource, raw: Buffer): Composed {
   const { sender, scheduledAt } = source
+  const dsn = readStoredDsn(source.dsn)
   const [from] = parseStoredMailboxes(sender)
   const { fields, body } = splitMessage(raw)
   const { wish, headers } = tlsPreferenceOf(fields.map(({ name, value }) => [name, value]))
@@ -177,6 +184,9 @@ function composeRaw(source: EmailSource, raw: Buffer): Composed {
     tlsPreference: wish,
     smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
     sizeBytes: body.length,
+    hasNullSender: dsn === 'notice',
+    ...(dsn !== null &&
+      dsn !== 'notice' && { originalOf: address => requestFor(dsn, address)?.original ?? undefined }),
     messageFor: () => message,
   }
 }

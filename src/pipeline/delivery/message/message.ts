@@ -24,7 +24,10 @@ import { createSignatureCache } from './signature-cache.ts'
 import { type MadeSignatures, type StoredSignature, signHead } from './signed-head.ts'
 
 export interface OutgoingMessage {
+  /** Return path; empty for notifications (RFC 3464 §2). */
   mailFrom: string
+  /** ORCPT of the client that submitted the message; undefined without one. */
+  originalRecipient?: string | undefined
   /** Header section and body with CRLF line ends. */
   bytes: Buffer[]
   sizeBytes: number
@@ -139,7 +142,8 @@ export function createMessageMaker({
       )
       const head = Buffer.from(`${fieldsText(fields)}\r\n`)
       return {
-        mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
+        mailFrom: mailFromOf(secrets, email, ref, now),
+        originalRecipient: email.originalOf?.(delivery.address),
         bytes: [head, message.body],
         sizeBytes: head.length + message.body.length,
         smtpUtf8: email.smtpUtf8,
@@ -163,6 +167,11 @@ export function createMessageMaker({
       return true
     },
   }
+}
+
+/** Returns the return path with the token of the delivery, or the null sender of a notification. */
+function mailFromOf(secrets: SecretKeys, email: Composed, ref: DeliveryRef, now: number): string {
+  return email.hasNullSender ? '' : returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain)
 }
 
 const UNSIGNED: SigningDomain = { keys: [], tls: 'opportunistic' }

@@ -2,6 +2,7 @@
  * Prepares a transaction: the commands of its envelope with their parameters, and the framed message; or a
  * refusal when the peer has announced that it cannot accept the message.
  */
+import { xtext } from '../../../protocols/smtp/dsn.ts'
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { frameMessage } from './framing.ts'
 import type { SmtpSessionFacts, Transaction } from './types.ts'
@@ -21,8 +22,6 @@ export interface Prepared {
 const UNFIT_FOR_PATH = /[\x00-\x20<>\x7f]/
 const QUOTED_LOCAL_PART = /^"(?:[^"\\\x00-\x1f\x7f]|\\[ -~])+"(?=@)/
 const NOT_ASCII = /[^\x00-\x7f]/
-/** Characters outside the xtext alphabet are encoded (RFC 3461 §4). */
-const NOT_XCHAR = /[^!-*,-<>-~]/g
 
 /** @throws when an address is invalid or contains control characters, or the message is malformed */
 export function prepare(
@@ -46,7 +45,9 @@ export function prepare(
   if (reporting) mail += dsnOfMail(transaction.envelopeId!())
   const commands = [`${mail}\r\n`]
   for (const path of recipients)
-    commands.push(`RCPT TO:<${path}>${reporting ? dsnOfRecipient(path) : ''}\r\n`)
+    commands.push(
+      `RCPT TO:<${path}>${reporting ? dsnOfRecipient(transaction.originalRecipient ?? `rfc822;${path}`) : ''}\r\n`,
+    )
   commands.push('DATA\r\n')
   return { commands, recipientCount: recipients.length, blocks }
 }
@@ -96,16 +97,13 @@ function dsnOfMail(envelopeId: string): string {
 
 /**
  * DSN parameters of RCPT. Few servers know the form for addresses outside ASCII, so ORCPT is left out for
- * them.
+ * them. Notifications come to our return path, which is why they are requested whatever the client wants.
+ * @param original address type, semicolon and address
  */
-function dsnOfRecipient(address: string): string {
-  const original = NOT_ASCII.test(address) ? '' : ` ORCPT=rfc822;${xtext(address)}`
-  return ` NOTIFY=FAILURE,DELAY${original}`
-}
-
-function xtext(text: string): string {
-  return text.replace(
-    NOT_XCHAR,
-    octet => `+${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  )
+function dsnOfRecipient(original: string): string {
+  const at = original.indexOf(';') + 1
+  const address = NOT_ASCII.test(original)
+    ? ''
+    : ` ORCPT=${original.slice(0, at)}${xtext(original.slice(at))}`
+  return ` NOTIFY=FAILURE,DELAY${address}`
 }

@@ -204,6 +204,8 @@ export interface Transaction {
   mayWaitOn?: (() => boolean) | undefined
   /** Name of the message in delivery reports (RFC 3461 §4.4). Called if the peer offers DSN. */
   envelopeId?: () => string
+  /** ORCPT of the client that submitted the message, decoded. Without it, ORCPT names the recipient. */
+  originalRecipient?: string | undefined
 }
 
 /** Result for one recipient. */

@@ -35,6 +35,7 @@ async function given(answers: readonly unknown[]) {
   const result = await reader
     .read({ accountId: newId(1) }, [new Uint8Array(3), new Uint8Array(4)], {
       recipients: [],
+      dsn: null,
       client: { helo: 'laptop', address: '192.0.2.9' },
       protocol: 'ESMTPSA',
     })

@@ -19,7 +19,7 @@ function read(text: string, { recipients = [bob], inParts = true, hidesOrigin = 
 }
 
 function readOctets(octets: Buffer, recipients = [bob], inParts = true, hidesOrigin = false) {
-  const facts = { octets, recipients, now: NOW, messageName: 'new-name', received, hidesOrigin }
+  const facts = { octets, recipients, dsn: null, now: NOW, messageName: 'new-name', received, hidesOrigin }
   return readMessage(facts, inParts ? partsOf : null)
 }
 

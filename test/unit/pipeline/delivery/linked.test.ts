@@ -174,7 +174,7 @@ for (const [what, list] of [
     for (const [, h] of `${raw}`.matchAll(/\bh=([^;]*);/g)) {
       const signed = h!.toLowerCase().split(/\s*:\s*/)
       for (const name of ['list-unsubscribe', 'list-unsubscribe-post'])
-        assert.is(signed.filter(key => key === name).length, 2, `${name} is signed, and none can be added`)
+        assert.is(signed.filter(key => key === name).length, 1, `${name} is signed`)
     }
     const forged = Buffer.from(raw.toString('latin1').replace('links.test/u/', 'links.test/x/'), 'latin1')
     const { results: broken } = await dkimVerify(forged, { resolver: keyResolver(domain) })
