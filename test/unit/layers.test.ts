@@ -135,7 +135,7 @@ test('one file chooses the database, and nothing else knows which it is', () => 
 /** What the browser runs of ours beside its own: it renders templates as the server does, without a line that needs one. */
 const SHARED_WITH_WEB = [
   'src/pipeline/broadcasts/starter.ts',
-  'src/protocols/mime/html/html-to-text.ts',
+  'src/protocols/mime/html/text-part.ts',
   'src/resources/accounts/scopes.ts',
   'src/resources/templates/compile.ts',
   'src/resources/templates/declared.ts',

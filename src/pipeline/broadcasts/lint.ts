@@ -7,6 +7,7 @@ import { shortened } from '../../lib/shortened.ts'
 import { reachOf } from '../../protocols/dns/url-reach.ts'
 import { htmlToText } from '../../protocols/mime/html/html-to-text.ts'
 import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
+import { textPartOf } from '../../protocols/mime/html/text-part.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { parseText } from '../../resources/templates/parse.ts'
@@ -149,7 +150,7 @@ type Parts = readonly (readonly [LintPart, string | null])[]
 
 /** A text that is not given is derived from the HTML when the broadcast is sent. */
 function hasNoText({ html, text }: Omit<EmailText, 'subject'>): boolean {
-  return text === null ? htmlToText(html ?? '') === undefined : text.trim() === ''
+  return text === null ? textPartOf(html ?? '') === undefined : text.trim() === ''
 }
 
 function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {

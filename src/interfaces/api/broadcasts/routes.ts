@@ -4,7 +4,7 @@ import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
-import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
+import { textPartOf } from '../../../protocols/mime/html/text-part.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
 import { apiErrorOf, notFound } from '../api-error.ts'
@@ -243,7 +243,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       async handle(request) {
         const id = idOf(request)
         const sample = found(await broadcasts.preview(request.credential.accountId, id, contactOf(request)))
-        const text = sample.text ?? htmlToText(sample.html ?? '') ?? null
+        const text = sample.text ?? textPartOf(sample.html ?? '') ?? null
         return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample, text })
       },
     },

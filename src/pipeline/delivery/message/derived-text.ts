@@ -5,7 +5,7 @@
  * In: content without tracking. Out: content or template with a text. Called by `composed.ts`.
  */
 import { FairTurns } from '../../../lib/fair-turns.ts'
-import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
+import { textPartOf } from '../../../protocols/mime/html/text-part.ts'
 import type { Content } from '../../../resources/emails/content.ts'
 import type { CompiledTemplate, CompiledText, Hole } from '../../../resources/templates/compile.ts'
 import type { Personal } from '../../../resources/templates/personal.ts'
@@ -51,7 +51,7 @@ export function createTextDeriver(): TextDeriver {
       if (text !== null || html === null) return text
       const known = byContent.get(content)
       if (known !== undefined) return known
-      const derive = () => htmlToText(html) ?? null
+      const derive = () => textPartOf(html) ?? null
       const derived = html.length < LARGE_CHARACTERS ? derive() : turns.run(owner, html.length, derive)
       byContent.set(content, derived)
       return derived
@@ -88,7 +88,7 @@ function derivedTemplate(template: CompiledTemplate, html: CompiledText): Derive
     for (let at = page.indexOf(MARK_START, start); at >= 0 && at < end; at = page.indexOf(MARK_START, at + 1))
       plainHoles++
   })
-  const text = plainHoles === holes.length ? htmlToText(page) : undefined
+  const text = plainHoles === holes.length ? textPartOf(page) : undefined
   if (text === undefined) return null
   const pieces = text.split(MARK)
   const textLiterals = pieces.filter((_, i) => i % 2 === 0)

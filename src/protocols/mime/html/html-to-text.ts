@@ -5,7 +5,9 @@
  *
  * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
  */
+import { collapsed } from './blanks.ts'
 import { hiddenSelectors, isHiddenPicture, styleEffect } from './hidden-style.ts'
+import { isSameUrl, urlOf } from './link-url.ts'
 import { hasTooManyTags, readHtml } from './read-html.ts'
 import { TextBlock } from './text-block.ts'
 
@@ -20,6 +22,8 @@ export const TEXT_SURPLUS_MAX = 1_000
 const CELL_DEPTH_MAX = 16
 const CELL_JOINT = ' | '
 const RULE = '----------'
+/** Of a word and a blank; more than in most languages, so that the estimate errs on the safe side. */
+const WORD_CHARACTERS = 10
 const LIST_NUMBER_MAX = 1_000_000
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -49,15 +53,6 @@ const SIBLINGS: ReadonlyMap<string, { group: readonly string[]; within: readonly
 const CELLS = ['td', 'th', 'caption', 'table']
 const ATTRIBUTES = words('alt class data-skip-in-text height hidden href id start style value width')
 
-/** White space, and characters that pad previews or allow line breaks. */
-const BLANKS = /[\u034f\s\u00a0\u00ad\u061c\u200b-\u200f\u2060-\u2064\ufeff]+/g
-/** What a text must hold to have blanks other than single spaces. */
-const IRREGULAR_BLANKS = / {2}|[\t-\r\u00a0-\uffff]/
-/** Between letters, these have a meaning: non-joiner and joiner, marks of the writing direction. */
-const JOINER = /^[\u200c-\u200f\u061c]$/
-const SCHEME_NOT_SHOWN = /^(?:javascript|vbscript|data|cid|about|file):/i
-const URL_PREFIX = /^(?:https?:\/\/|mailto:|tel:|sms:)/i
-
 interface Link {
   url: string
   words: string
@@ -85,11 +80,23 @@ interface OpenElement {
  * @returns undefined if the page has no text, or page or text is too large
  */
 export function htmlToText(html: string): string | undefined {
+  return textOfPage(html, true)?.text
+}
+
+/**
+ * @param hasExtras whether the text has URLs and the texts of pictures
+ * @returns undefined if page or text is too large, or there is no text
+ */
+export function textOfPage(
+  html: string,
+  hasExtras: boolean,
+): { text: string; mayBeMostlyExtras: boolean } | undefined {
   if (html.length > HTML_CHARACTERS_MAX || hasTooManyTags(html)) return undefined
-  const page = new Page()
+  const page = new Page(hasExtras)
   read(html, page)
   const text = page.end()
-  return text === '' || text.length > html.length + TEXT_SURPLUS_MAX ? undefined : text
+  if (text === '' || text.length > html.length + TEXT_SURPLUS_MAX) return undefined
+  return { text, mayBeMostlyExtras: page.mayBeMostlyExtras }
 }
 
 function read(html: string, page: Page) {
@@ -129,6 +136,11 @@ function read(html: string, page: Page) {
 
 /** The page up to the present position. */
 class Page {
+  /** Whether URLs and the texts of pictures are written. */
+  readonly #hasExtras: boolean
+  /** Number of words in the texts of pictures, and of URLs. */
+  #extraCount = 0
+  #seenCharacters = 0
   #block = new TextBlock()
   readonly #open: OpenElement[] = []
   /** Positions in `#open` by name, so that a closing tag without its opening one costs no search. */
@@ -143,6 +155,15 @@ class Page {
   #isTiny = false
   /** Text since the last tag: the tokenizer splits it at character references. */
   #text = ''
+
+  constructor(hasExtras: boolean) {
+    this.#hasExtras = hasExtras
+  }
+
+  /** Whether the page may have fewer words than were added to its text. An estimate that costs nothing. */
+  get mayBeMostlyExtras(): boolean {
+    return this.#extraCount > 0 && this.#seenCharacters < this.#extraCount * WORD_CHARACTERS
+  }
 
   text(text: string): void {
     this.#text += text
@@ -193,6 +214,7 @@ class Page {
       if (link) link.isTiny ||= text.trim() !== ''
       return
     }
+    this.#seenCharacters += text.length
     if (this.#preDepth === 0) {
       this.#write(collapsed(text))
       return
@@ -227,13 +249,19 @@ class Page {
       this.#block.write(RULE)
       this.#block.break(2)
     }
-    if (name === 'img' && !isHiddenPicture(attributes)) this.#write(altOf(attributes))
+    if (!this.#hasExtras) return
+    if (name === 'img' && !isHiddenPicture(attributes)) {
+      const alt = altOf(attributes)
+      this.#extraCount += alt.split(' ').length
+      this.#write(alt)
+    }
     if (name === 'area') this.#area(altOf(attributes), urlOf(attributes.get('href')))
   }
 
   /** Writes the link of a part of a picture. */
   #area(words: string, url: string) {
     if (url === '') return
+    this.#extraCount++
     this.#block.write(words.trim() === '' ? ` ${url} ` : ` ${words.trim()} (${url}) `)
   }
 
@@ -306,7 +334,8 @@ class Page {
 
   #finishLink({ url, words, isTiny }: Link) {
     this.#links.pop()
-    if (url === '' || (isTiny && words.trim() === '')) return
+    if (!this.#hasExtras || url === '' || (isTiny && words.trim() === '')) return
+    this.#extraCount++
     if (words.trim() === '') this.#block.write(` ${url} `)
     else if (!isSameUrl(words, url)) this.#block.appendUrl(url)
   }
@@ -352,16 +381,6 @@ class Page {
   }
 }
 
-/** Replaces each run of blanks by one space. */
-function collapsed(text: string): string {
-  return IRREGULAR_BLANKS.test(text) ? text.replace(BLANKS, blankOf) : text
-}
-
-function blankOf(run: string): string {
-  if (/[\s\u00a0]/.test(run)) return ' '
-  return JOINER.test(run) ? run : ''
-}
-
 function altOf(attributes: ReadonlyMap<string, string>): string {
   return collapsed(attributes.get('alt') ?? '')
 }
@@ -374,26 +393,4 @@ function isNested(name: string, lists: readonly OpenElement[]): boolean {
 function numberOf(text: string | undefined, otherwise: number): number {
   const number = Number.parseInt(text ?? '', 10)
   return Number.isNaN(number) ? otherwise : Math.max(-LIST_NUMBER_MAX, Math.min(LIST_NUMBER_MAX, number))
-}
-
-/** The URL as readers are shown it; empty if there is none or it leads nowhere in a text. */
-function urlOf(href = ''): string {
-  const url = href
-    .replace(/[\t\n\r]+/g, '')
-    .trim()
-    .replaceAll(' ', '%20')
-  if (url.startsWith('#') || SCHEME_NOT_SHOWN.test(url)) return ''
-  return /^mailto:[^?]+$/i.test(url) || /^tel:/i.test(url) ? url.replace(URL_PREFIX, '') : url
-}
-
-/** Whether the words of a link show its URL already. */
-function isSameUrl(words: string, url: string): boolean {
-  const bare = (text: string) =>
-    text
-      .trim()
-      .toLowerCase()
-      .replace(URL_PREFIX, '')
-      .replace(/[\s()-]+/g, '')
-      .replace(/\/$/, '')
-  return bare(words) === bare(url)
 }

@@ -1,6 +1,6 @@
 /** Preview of an email that is being edited. */
 import { useState } from 'preact/hooks'
-import { htmlToText } from '../../../../protocols/mime/html/html-to-text.ts'
+import { textPartOf } from '../../../../protocols/mime/html/text-part.ts'
 import type { Rendering } from '../../../../resources/templates/render.ts'
 import { Preview } from './preview.tsx'
 import { Card } from './show.tsx'
@@ -35,5 +35,5 @@ export function RenderedMail({ rendered, hasNoText = false }: RenderedMailProps)
 
 function textOf({ html, text }: Extract<Rendering, { ok: true }>, hasNoText: boolean): string | undefined {
   if (text !== null || hasNoText) return text ?? undefined
-  return htmlToText(html ?? '')
+  return textPartOf(html ?? '')
 }
