@@ -38,7 +38,7 @@ export function mendedFields(fields: readonly HeaderField[], replacements: Repla
   const dated = withField(fields, 'Date', value => isUsableDate(value, now), formatDate(now))
   const named = withField(dated, 'Message-ID', value => idIn(value) !== undefined, messageId)
   if (named.some(({ name }) => isNamed(name, 'DKIM-Signature'))) return named
-  const addressed = withRecipients(named.filter(isMeant)).map(withTrimmedSubject)
+  const addressed = named.filter(field => isMeant(field) && !isEmptyRecipients(field)).map(withTrimmedSubject)
   if (!addressed.some(({ name }) => /^(?:content-.*|mime-version)$/i.test(name))) return addressed
   const isVersion = (value: string) => MIME_VERSION.test(withoutComments(value).trim())
   return withField(addressed, 'MIME-Version', isVersion, '1.0')
@@ -62,12 +62,12 @@ function isMeant({ name, value }: HeaderField): boolean {
   return unfold(value) !== '' || !(isStructured(name) || isNamed(name, 'Sender'))
 }
 
-/** Empty recipient fields are left out; a message without recipients to show says so (RFC 5322 §A.1.3). */
-function withRecipients(fields: readonly HeaderField[]): HeaderField[] {
-  const kept = fields.filter(({ name, value }) => !/^(?:to|cc)$/i.test(name) || unfold(value) !== '')
-  return kept.some(({ name }) => /^(?:to|cc)$/i.test(name))
-    ? kept
-    : [...kept, { name: 'To', value: 'undisclosed-recipients:;' }]
+/**
+ * Empty recipient fields are left out. Without any recipient field, each recipient is named in their own copy
+ * (`composed.ts`).
+ */
+function isEmptyRecipients({ name, value }: HeaderField): boolean {
+  return /^(?:to|cc)$/i.test(name) && unfold(value) === ''
 }
 
 /** Removes blanks around the subject, also encoded ones. */

@@ -4,8 +4,9 @@
 import { encodedWords } from './encoded-word.ts'
 import { foldTokens, PREFERRED_LINE_OCTETS, TOKEN_LIMIT_OCTETS } from './fold.ts'
 
-const PRINTABLE = /^[\x20-\x7e]*$/
 const PRINTABLE_OR_TAB = /^[\t\x20-\x7e]*$/
+/** Some readers decode this even if it is no word by itself, or has blanks. */
+const LIKE_ENCODED_WORD = /=\?[^?]+\?[bq]\?[^?]*\?=/i
 /** Matches a single blank. Lines break only there, since readers shorten longer runs when they unfold. */
 const BREAK = /(?<=[^ \t]) (?=[^ \t])/
 /**
@@ -39,6 +40,7 @@ const STRUCTURED: readonly [name: RegExp, anyText: RegExp | undefined][] = [
 export function literalText(name: string, text: string): string {
   const line = oneLine(text).trim()
   const column = name.length + 2
+  const isLiteral = LIKE_ENCODED_WORD.test(line) ? isWithoutMark : isFit
   if (isLiteral(line) && column + line.length <= PREFERRED_LINE_OCTETS) return line
   return foldWords(line, column, isLiteral)
 }
@@ -84,9 +86,13 @@ export function oneLine(text: string): string {
   return text.toWellFormed().replace(/[\r\n]+/g, ' ')
 }
 
-function isLiteral(token: string): boolean {
-  if (token.length > TOKEN_LIMIT_OCTETS || !PRINTABLE.test(token)) return false
-  return !token.startsWith(' ') && !token.endsWith(' ') && !token.includes('=?')
+/** Text that readers show as it is, unless the line has what looks like an encoded word. */
+function isFit(token: string): boolean {
+  return isPlain(token) && token === token.trim()
+}
+
+function isWithoutMark(token: string): boolean {
+  return isFit(token) && !token.includes('=?')
 }
 
 function isPlain(token: string): boolean {

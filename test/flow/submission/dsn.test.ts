@@ -196,6 +196,23 @@ test('a recipient that is suppressed when the message is accepted is reported', 
   assert.is((await noticeTo(sender, 'failed')).field('Final-Recipient'), 'rfc822; gone@there.example')
 })
 
+test('each recipient of a message without To and Cc is named in their own copy', async t => {
+  const client = await dialed(t)
+  await client.say('MAIL FROM:<app@app.here.example>')
+  const recipients = ['ok-a@there.example', 'ok-b@there.example']
+  for (const one of recipients) await client.say(`RCPT TO:<${one}>`)
+  await client.say('DATA')
+  client.write('From: ann@here.example\r\nBcc: ok-b@there.example\r\nSubject: hi\r\n\r\nbody\r\n')
+  const id = /eml_\S+/.exec(await client.say('.'))![0]
+  await mailhorn.emailWhen(id, 'delivered')
+  for (const one of recipients) {
+    const { headers } = mx.messages.find(({ rcptTo }) => rcptTo.includes(one))!
+    assert.equal(headers.match(/^(?:To|Cc|Bcc): .*$/gm), [`To: ${one}`])
+  }
+  const raw = await mailhorn.call('GET', `/emails/${id}/raw`, { key: mailhorn.apiKey })
+  assert.is(raw.headers.get('x-mailhorn-raw'), 'exact')
+})
+
 test('notifications go to the domain of From or below it only', async t => {
   const rcpt = ['<ok-7@there.example> NOTIFY=SUCCESS']
   for (const sender of ['eve@there.example', 'x@nothere.example'])

@@ -187,8 +187,21 @@ function composeRaw(source: EmailSource, raw: Buffer): Composed {
     hasNullSender: dsn === 'notice',
     ...(dsn !== null &&
       dsn !== 'notice' && { originalOf: address => requestFor(dsn, address)?.original ?? undefined }),
-    messageFor: () => message,
+    messageFor: isAddressed(message.fields) ? () => message : to => addressed(message, to),
   }
+}
+
+/** A message with a DKIM signature of its sender is left as it is. */
+function isAddressed(fields: readonly HeaderField[]): boolean {
+  return fields.some(({ name }) => /^(?:to|cc|dkim-signature)$/i.test(name))
+}
+
+/**
+ * Names the recipient of a message that names none, since filters take that for a sign of spam. Nobody else
+ * gets this copy.
+ */
+function addressed(message: ComposedMessage, { address }: LinkedRecipient): ComposedMessage {
+  return { ...message, fields: [...message.fields, { name: 'To', value: address }] }
 }
 
 function compose(

@@ -5,9 +5,9 @@ import { textOfPage } from './html-to-text.ts'
 const WORDS_KEPT_MAX = 4
 
 /**
- * URLs and the texts of pictures are left out of a page that is made of little else: filters compare the words
- * of both parts, and do not see these on the page (SpamAssassin: MPART_ALT_DIFF_COUNT). Other pages are read
- * once.
+ * URLs and the texts of pictures are left out of a page that is made of little else: filters compare the
+ * words of both parts, and do not see these on the page (SpamAssassin: MPART_ALT_DIFF_COUNT). Other pages are
+ * read once.
  * @returns undefined for a page that is sent without a text part
  */
 export function textPartOf(html: string): string | undefined {

@@ -239,9 +239,9 @@ test('a MIME-Version with a comment stays, and a message without MIME fields get
 })
 
 for (const fields of ['', 'Bcc: bob@there.example\n', 'To:\n', 'To: \nCc:\t\n'])
-  test(`a message with ${JSON.stringify(fields)} has undisclosed recipients`, async () => {
+  test(`a message with ${JSON.stringify(fields)} has no recipient field, so that each recipient is named in their copy`, async () => {
     const read = await good(`From: ann@here.example\n${fields}\nhi\n`)
-    assert.equal(sent(read).match(/^(?:to|cc|bcc):.*$/gim), ['To: undisclosed-recipients:;'])
+    assert.is(sent(read).match(/^(?:to|cc|bcc):.*$/gim), null)
     assert.equal([read.message.to, read.message.cc], [[], []])
   })
 

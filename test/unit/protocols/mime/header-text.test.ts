@@ -17,7 +17,12 @@ const literal: [text: string, value: string][] = [
   ['a =?UTF-8?Q?b?= c', 'a =?UTF-8?B?PT9VVEYtOD9RP2I/PQ==?= c'],
   ['a\r\nBcc: x@y.test', 'a Bcc: x@y.test'],
   ['a\n\n\rb', 'a b'],
-  ['tab\there', '=?UTF-8?Q?tab=09here?='],
+  ['tab\there', 'tab\there'],
+  ['two\t\ttabs and = ?', 'two\t\ttabs and = ?'],
+  ['is a =? b', 'is a =? b'],
+  ['=?x?= and ?=', '=?x?= and ?='],
+  ['=?utf-8?b?a b?= c', '=?UTF-8?B?PT91dGYtOD9iP2E=?= b?= c'],
+  ['bell\x07 here', '=?UTF-8?Q?bell=07?= here'],
   ['\ud800', '=?UTF-8?B?77+9?='],
 ]
 for (const [text, value] of literal)
