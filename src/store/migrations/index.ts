@@ -93,8 +93,8 @@ export const migrations: readonly Migration[] = [
   { name: '047-webhook-views', up: webhookViews },
   { name: '048-domain-claims', up: domainClaims },
   { name: '049-request-log', up: requestLog },
-  { name: '051-dsn', up: dsn },
   { name: '044-access-tokens', up: accessTokens },
   { name: '045-template-drafts', up: templateDrafts },
   { name: '050-webhook-dialect', up: webhookDialect },
+  { name: '051-dsn', up: dsn },
 ]
