@@ -4,7 +4,7 @@
  * `prepare.ts` takes them.
  */
 import type { Id } from '../../lib/ids.ts'
-import { encodedSizeMax } from '../../protocols/mime/attachment-entity.ts'
+import { base64LinesSize } from '../../protocols/mime/base64-lines.ts'
 import { nameForType } from '../../protocols/mime/file-type.ts'
 import { HTML_CHARACTERS_MAX, TEXT_SURPLUS_MAX } from '../../protocols/mime/html/html-to-text.ts'
 import { textEntity } from '../../protocols/mime/text-entity.ts'
@@ -162,7 +162,7 @@ export function encodedFileSize(
   sizeBytes: number,
 ): number {
   const names = 8 * Buffer.byteLength(filename) + 2 * Buffer.byteLength(contentType)
-  return encodedSizeMax(sizeBytes) + names + PART_HEADER_OCTETS
+  return base64LinesSize(sizeBytes) + names + PART_HEADER_OCTETS
 }
 
 /** Upper bound for the text that is derived from the HTML when the message is composed. */

@@ -7,7 +7,6 @@ import { LINE_OCTETS_MAX, TOKEN_LIMIT_OCTETS } from './fold.ts'
 import { surveyLines, writeCrlfLines } from './line-survey.ts'
 import { type MediaType, parseMediaType, withCalendarParameters } from './media-type.ts'
 import { nameParameter, parameter, withParameters } from './parameters.ts'
-import { encodeQuotedOctets } from './quoted-printable.ts'
 
 export interface Attachment {
   /** File name; `attachment` is used for an empty one. */
@@ -25,16 +24,10 @@ export interface Attachment {
 /** Limit of a content id that fits on a line. Longer ids are left out. */
 const MAX_CONTENT_ID_OCTETS = TOKEN_LIMIT_OCTETS - 'Content-ID: <>'.length
 
-/** Larger files are encoded in base64, which costs less time. */
-const QUOTED_OCTETS_MAX = 256 * 1024
-/** Limit of the size relative to base64. Short lines need the most octets. */
-const QUOTED_SIZE_FACTOR_MAX = 1.25
-
 type Disposition = 'attachment' | 'inline'
 
 /**
- * Builds the entity of an attachment, whose octets arrive unchanged in base64; text in ASCII is encoded in
- * quoted-printable, since filters count text in base64 as a sign of spam. Attached messages must not be
+ * Builds the entity of an attachment, whose octets arrive unchanged in base64. Attached messages must not be
  * encoded (RFC 2046 §5.2.1): a message that is 7-bit text is sent as it is, with CRLF line ends; any other is
  * declared `application/octet-stream`, so that no octet of it, and no signature in it, is lost.
  */
@@ -45,8 +38,7 @@ export function attachmentEntity(
 ): Entity {
   const { content } = attachment
   const type = withCalendarParameters(parseMediaType(attachment.contentType), content)
-  if (!isMessage(type))
-    return quotedEntity(attachment, type, disposition) ?? base64Entity(attachment, type, disposition)
+  if (!isMessage(type)) return base64Entity(attachment, type, disposition)
   const crlfSize = boundaries.occurIn(content) ? undefined : plainMessageSize(content)
   if (crlfSize === undefined)
     return base64Entity(attachment, { essence: 'application/octet-stream', parameters: [] }, disposition)
@@ -58,34 +50,12 @@ export function attachmentEntity(
   }
 }
 
-/** Upper bound of the octets that a file has when it is encoded. */
-export function encodedSizeMax(sizeBytes: number): number {
-  const factor = sizeBytes > QUOTED_OCTETS_MAX ? 1 : QUOTED_SIZE_FACTOR_MAX
-  return Math.ceil(base64LinesSize(sizeBytes) * factor)
-}
-
 /** Returns the id for the angle brackets of Content-ID, with other characters percent-encoded. */
 export function bareContentId(contentId: string): string {
   return contentId
     .toWellFormed()
     .replace(/^\s*<|>\s*$/g, '')
     .replace(/[^!-;=?-~]/gu, encodeURIComponent)
-}
-
-/** @returns undefined for other files, for invitations, and where base64 is much smaller */
-function quotedEntity(attachment: Attachment, type: MediaType, disposition: Disposition): Entity | undefined {
-  const { content } = attachment
-  if (!/^text\/(?!calendar$)/.test(type.essence) || content.length > QUOTED_OCTETS_MAX) return undefined
-  const { nonAsciiCount, controlCount } = surveyLines(content)
-  if (nonAsciiCount + controlCount > 0) return undefined
-  const octets = encodeQuotedOctets(content)
-  if (octets.length > base64LinesSize(content.length) * QUOTED_SIZE_FACTOR_MAX) return undefined
-  return {
-    fields: fieldsOf(attachment, type, disposition, 'quoted-printable'),
-    sizeBytes: octets.length,
-    isRelaxed: false,
-    write: (out, position) => void out.set(octets, position),
-  }
 }
 
 function base64Entity(attachment: Attachment, type: MediaType, disposition: Disposition): Entity {

@@ -70,39 +70,6 @@ export function encodeQuotedPrintable(bytes: Uint8Array, survey: LineSurvey): Bu
   return out.subarray(0, to)
 }
 
-/**
- * Encodes a file of text such that its octets come back unchanged: line ends are encoded, too (RFC 2045 §6.7
- * rule 4), and each is followed by a soft line break. No output line is longer than 76 octets.
- */
-export function encodeQuotedOctets(bytes: Uint8Array): Buffer {
-  const end = bytes.length
-  // Three octets for each octet, and a soft line break behind it.
-  const out = Buffer.allocUnsafe(6 * end)
-  let to = 0
-  let column = 0
-  const softBreak = () => {
-    out[to++] = EQUALS
-    out[to++] = CR
-    out[to++] = LF
-    column = 0
-  }
-  for (let at = 0; at < end; at++) {
-    const byte = bytes[at]!
-    let isPlain = PLAIN[byte] === 1 && (at < end - 1 || !isBlank(byte))
-    if (column + (isPlain ? 1 : 3) > SOFT_LINE_OCTETS) softBreak()
-    if (column === 0 && isFragileStart(bytes, at)) isPlain = false
-    if (isPlain) out[to++] = byte
-    else {
-      out[to++] = EQUALS
-      out[to++] = HEX[byte >> 4]!
-      out[to++] = HEX[byte & 15]!
-    }
-    column += isPlain ? 1 : 3
-    if (byte === LF && at < end - 1) softBreak()
-  }
-  return out.subarray(0, to)
-}
-
 function endsLine(bytes: Uint8Array, at: number): boolean {
   return at >= bytes.length || bytes[at] === LF || bytes[at] === CR
 }

@@ -5,7 +5,6 @@ import {
   bareContentId,
 } from '../../../../src/protocols/mime/attachment-entity.ts'
 import { boundariesOf } from '../../../../src/protocols/mime/boundary.ts'
-import { decodeBytes } from '../../../../src/protocols/mime/read/transfer.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('mime/attachment-entity')
@@ -25,55 +24,6 @@ test('a file is base64 with its name in both fields', () => {
     content: 'iVBORw==',
   })
 })
-
-for (const [contentType, text] of [
-  ['text/csv', 'name,price\nchair,12\ntable,=3\n'],
-  [
-    'text/plain; charset=us-ascii',
-    'lines that end in LF\nFrom me, as some begin\n.the dot in front, and the end in a blank ',
-  ],
-  [
-    'text/plain',
-    'lines that end in CRLF, one of which is long\r\nlines that end in CR alone\ra mixture of both\n\r\n\ta tab in front \n',
-  ],
-  ['text/x-log', `${'long line '.repeat(500)}end`],
-  ['text/html', '<p>--=_ boundary</p>'],
-] as const)
-  test(`a file of ASCII as ${contentType} is quoted-printable, and its octets come back unchanged`, () => {
-    const entity = attachmentEntity(
-      { ...png, contentType, content: Buffer.from(text) },
-      'attachment',
-      boundaries,
-    )
-    assert.is(entity.fields.at(-1)!.value, 'quoted-printable')
-    const octets = Buffer.alloc(entity.sizeBytes)
-    entity.write(octets, 0)
-    assert.ok(
-      octets
-        .toString()
-        .split('\r\n')
-        .every(line => line.length <= 76),
-    )
-    assert.not.match(octets.toString(), /[ \t]\r\n|[ \t]$|^\.|^From |(?<!=)\r\n/m)
-    assert.is(decodeBytes(octets, 'quoted-printable').toString(), text)
-  })
-
-for (const [what, contentType, content] of [
-  ['text beyond ASCII', 'text/plain', 'gr\u00fcn'],
-  ['text with control characters', 'text/plain', 'a\0b'],
-  ['an invitation', 'text/calendar', 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n'],
-  ['text that base64 makes smaller', 'text/plain', '\n'.repeat(50)],
-  ['a large text', 'text/plain', 'a'.repeat(300_000)],
-  ['other types', 'application/json', '{}'],
-] as const)
-  test(`${what}: base64`, () => {
-    const { fields } = attachmentEntity(
-      { ...png, contentType, content: Buffer.from(content) },
-      'attachment',
-      boundaries,
-    )
-    assert.is(fields.find(({ name }) => name === 'Content-Transfer-Encoding')!.value, 'base64')
-  })
 
 test('an inline picture carries its id in angle brackets', () => {
   const fields = attachmentEntity({ ...png, contentId: 'logo' }, 'inline', boundaries).fields
