@@ -85,6 +85,12 @@ function breakIn(body: Buffer, lineAt: number, limit: number): number {
   return at
 }
 
+/** Tells whether a line of the field is longer than 998 octets. */
+export function hasLongLine({ name, value }: HeaderField): boolean {
+  if (name.length + 2 + value.length <= LINE_OCTETS_MAX) return false
+  return `${name}: ${value}`.split('\r\n').some(line => Buffer.byteLength(line) > LINE_OCTETS_MAX)
+}
+
 /** Blanks between words. A line break in front of them is removed by unfolding (RFC 5322 §2.2.3). */
 const BETWEEN_WORDS = /(?<=[^ \t])(?=[ \t]+[^ \t])/
 

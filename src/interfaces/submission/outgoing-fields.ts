@@ -5,7 +5,8 @@
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { CORRELATION_HEADER } from '../../pipeline/delivery/message/signed-head.ts'
 import { ROUNDS_HEADER, ROUNDS_MAX, readRounds } from '../../pipeline/inbound/rounds.ts'
-import { userText } from '../../protocols/mime/header-text.ts'
+import { LINE_OCTETS_MAX } from '../../protocols/mime/fold.ts'
+import { structuredFault, userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
 import { nameParameter, parameter, withParameters } from '../../protocols/mime/parameters.ts'
 import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
@@ -13,7 +14,7 @@ import { HOPS_MAX, unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import { isRemoved } from './control-fields.ts'
-import { withShortFieldLines } from './lines.ts'
+import { hasLongLine, withShortFieldLines } from './lines.ts'
 import { mendedFields, type Replacements } from './mended-fields.ts'
 
 /** Fields that may occur once (RFC 5322 §3.6, RFC 2045). Receivers disagree about which of two counts. */
@@ -33,6 +34,9 @@ const ONCE = new Set([
   'content-transfer-encoding',
 ])
 const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
+/** Fields that encoded words would make unusable, besides those with a grammar in `header-text.ts`. */
+const FOR_PROGRAMS =
+  /^(?:content-.*|mime-version|date|received|return-path|sender|dkim-.*|domainkey-.*|arc-.*|authentication-results|received-spf)$/i
 const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
 
@@ -56,7 +60,40 @@ export function outgoingFields(
     }
   const leaving = fields.filter(field => !isRemoved(field, hidesOrigin))
   if (rounds > 0) leaving.unshift({ name: ROUNDS_HEADER, value: String(rounds) })
-  return mendedFields(leaving, replacements).map(inAscii).map(withShortFieldLines)
+  const written = mendedFields(leaving, replacements).map(inAscii).map(withShortFieldLines)
+  return shortened(written)
+}
+
+/** Refuses a field with a line that cannot be folded (RFC 5321 §4.5.3.1.6). */
+function shortened(fields: readonly HeaderField[]): HeaderField[] | Refusal {
+  const short: HeaderField[] = []
+  for (const field of fields) {
+    const written = hasLongLine(field) ? withoutLongWords(field) : field
+    if (!written)
+      return refuseField(
+        'invalid_field',
+        field.name,
+        `The header \`${field.name}\` has a line of more than ${LINE_OCTETS_MAX} octets that cannot be folded.`,
+      )
+    short.push(written)
+  }
+  return short
+}
+
+/**
+ * Folds addresses and ids that follow each other without a blank, and encodes text for people.
+ * @returns undefined for other fields, whose long words programs read
+ */
+function withoutLongWords({ name, value }: HeaderField): HeaderField | undefined {
+  const plain = unfold(value)
+  const mailboxes = ADDRESSES.test(name) ? parseMailboxes(plain) : undefined
+  if (mailboxes) return 'fault' in mailboxes ? undefined : shortOrNothing(name, mailboxList(name, mailboxes))
+  if (FOR_PROGRAMS.test(name) || structuredFault(name, plain) !== undefined) return undefined
+  return shortOrNothing(name, userText(name, plain))
+}
+
+function shortOrNothing(name: string, value: string): HeaderField | undefined {
+  return hasLongLine({ name, value }) ? undefined : { name, value }
 }
 
 /** Counts the message that comes back from another host as sent on once more. */

@@ -40,7 +40,7 @@ import {
   type Transaction,
   type TransactionResult,
 } from './smtp-client/types.ts'
-import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
+import { type HostTlsPolicies, type HostTlsPolicy, withoutPipelining } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
 
 export interface SmtpAttemptResult {
@@ -98,7 +98,12 @@ async function attemptHosts(
   }
   let sessions = 0
   for await (const candidate of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
-    const { outcome, opened } = await overNewSession(options, nextHop, candidate, context)
+    context.isEnvelopeLost = false
+    let { outcome, opened } = await overNewSession(options, nextHop, candidate, context)
+    if (context.isEnvelopeLost && candidate.tlsPolicy.options.pipelining !== false) {
+      const cautious = { ...candidate, tlsPolicy: withoutPipelining(candidate.tlsPolicy) }
+      ;({ outcome, opened } = await overNewSession(options, nextHop, cautious, context))
+    }
     if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(candidate.host)
@@ -129,6 +134,8 @@ interface AttemptContext {
   hostAttempts: HostAttempt[]
   /** The parties of the delivery, for the meaning of refusals. */
   facts: () => EnvelopeFacts
+  /** Whether the host answered MAIL but nothing that was sent together with it. */
+  isEnvelopeLost?: boolean
 }
 
 async function overNewSession(
@@ -216,8 +223,9 @@ function sessionsFrom({ sessions }: NextHop, source: string | undefined): string
 async function transact(
   tlsPolicies: HostTlsPolicies,
   shared: SharedSession,
-  { transaction, slot, hostAttempts, facts: parties }: AttemptContext,
+  context: AttemptContext,
 ): Promise<Outcome> {
+  const { transaction, slot, hostAttempts, facts: parties } = context
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
@@ -230,7 +238,8 @@ async function transact(
     tlsPolicies.recordTlsRequired(mxHost)
     void session.quit()
   }
-  if (isLostEnvelope(session, result)) tlsPolicies.recordPipeliningFailure(mxHost)
+  context.isEnvelopeLost = isLostEnvelope(session, result)
+  if (context.isEnvelopeLost) tlsPolicies.recordPipeliningFailure(mxHost)
   hostAttempts.push({
     host: mxHost,
     ip: facts.peerAddress,

@@ -53,6 +53,7 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     resetting: false,
   }
   context.wire.mayWaitOn = context.mayWaitOn
+  context.wire.isPipelined = context.pipelining
   const failure = await converse(progress)
   if (failure) {
     settle(progress, { kind: 'failed', phase: failure.phase, failure })

@@ -58,6 +58,12 @@ export const SLOW_AFTER_MS: Partial<PhaseTimeouts> = {
 }
 
 /**
+ * Limit in ms for the replies behind the first one to commands that were sent together. Some hosts announce
+ * PIPELINING and read one command of each packet; the message is then sent again without it.
+ */
+export const PIPELINED_SILENCE_MS = 30_000
+
+/**
  * This limit is not an option, because a client that gives up early here sends its message twice
  * (RFC 5321 §4.5.3.2.6).
  */

@@ -9,6 +9,7 @@ import { startTls, tlsErrorText, tlsFactsOf } from './tls.ts'
 import {
   FINAL_DOT_TIMEOUT_MS,
   type Phase,
+  PIPELINED_SILENCE_MS,
   type SessionOptions,
   SLOW_AFTER_MS,
   type SmtpFailure,
@@ -45,6 +46,9 @@ export class Wire {
   #waitsOn = false
   /** See `SLOW_AFTER_MS`. Set anew for each transaction. */
   mayWaitOn: (() => boolean) | undefined
+
+  /** Whether the replies that are waited for are to commands that were sent together with MAIL. */
+  isPipelined = false
 
   /** Starts to connect. The greeting is outstanding from the start. */
   constructor(options: SessionOptions) {
@@ -153,6 +157,8 @@ export class Wire {
   #timeoutMs(phase: Phase): number {
     if (phase === 'final-dot') return FINAL_DOT_TIMEOUT_MS
     const wholeMs = this.#options.timeouts[phase]
+    if (this.isPipelined && (phase === 'rcpt' || phase === 'data'))
+      return Math.min(wholeMs, PIPELINED_SILENCE_MS)
     return this.#waitsOn ? wholeMs : Math.min(wholeMs, SLOW_AFTER_MS[phase] ?? wholeMs)
   }
 

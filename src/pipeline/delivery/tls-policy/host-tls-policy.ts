@@ -133,7 +133,7 @@ function withReducedOffer({ options, ...policy }: HostTlsPolicy): HostTlsPolicy 
 }
 
 /** Returns the same policy without pipelining. */
-function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
+export function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
   return { ...policy, options: { ...policy.options, pipelining: false } }
 }
 

@@ -395,6 +395,36 @@ for (const [before, after] of [
     }
   })
 
+const LONG = 'x'.repeat(1_500)
+const addresses = Array.from({ length: 80 }, (_, i) => `person${i}@there.example`)
+const ids = Array.from({ length: 60 }, (_, i) => `<message-number-${i}@here.example>`)
+for (const [field, shown] of [
+  [`X-Token: ${LONG}`, LONG],
+  [`Subject: re ${LONG}`, `re ${LONG}`],
+  [`Comments: ${LONG} and ${LONG}`, `${LONG} and ${LONG}`],
+  [`Cc: ${addresses.join(',')}`, addresses.join(', ')],
+  [`References: ${ids.join('')}`, ids.join(' ')],
+] as const)
+  test(`a long line of ${field.slice(0, 20)} leaves in lines of at most 998 octets`, async () => {
+    const text = sent(await good(`From: ann@here.example\n${field}\n\nhi\n`))
+    assert.ok(text.split('\n').every(line => line.length <= 998))
+    const value = new RegExp(`^${field.split(':')[0]}: (.*(?:\n[ \t].*)*)`, 'm').exec(text)![1]!
+    assert.is(decodeWords(value.replace(/\n(?=[ \t])/g, '')), shown)
+  })
+
+for (const field of [
+  `Content-Type: multipart/mixed; boundary=${LONG}`,
+  `References: <${LONG}@here.example>`,
+  `Sender: ${LONG}`,
+  `DKIM-Signature: v=1; b=${LONG}`,
+  `Cc: ${LONG}@there.example`,
+])
+  test(`a long line of ${field.slice(0, 20)} that cannot be folded is refused by name`, async () => {
+    const name = field.split(':')[0]!
+    const { message } = await refused(`From: ann@here.example\n${field}\n\nhi\n`)
+    assert.match(message, `\`${name}\` has a line of more than 998 octets`)
+  })
+
 test('a message that comes back for the eleventh time is refused as a loop', async () => {
   const { refused: kind, message } = await refused(`X-Mailhorn-Ref: a\nX-Mailhorn-Answered: 10\n${LETTER}`)
   assert.equal(

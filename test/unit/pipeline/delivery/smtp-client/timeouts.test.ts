@@ -22,24 +22,26 @@ test('default timeouts in seconds', () => {
   )
 })
 
-for (const [phase, at, limitMs, seen] of [
+for (const [phase, at, limitMs, seen, pipelining = true] of [
   ['banner', 'banner', 300_000, /connected/],
   ['ehlo', 'ehlo', 300_000, /C: EHLO/],
   ['starttls', 'starttls', 30_000, /C: STARTTLS/],
   ['tls', 'tls', 30_000, /S: 220 2.0.0/],
   ['mail', 'mail', 300_000, /C: DATA/],
-  ['rcpt', 'rcpt', 300_000, /S: 250 2.1.0/],
-  ['data', 'data', 120_000, /S: 250 2.1.5/],
+  ['rcpt', 'rcpt', 30_000, /S: 250 2.1.0/],
+  ['data', 'data', 30_000, /S: 250 2.1.5/],
+  ['rcpt', 'rcpt', 300_000, /S: 250 2.1.0/, false],
+  ['data', 'data', 120_000, /S: 250 2.1.5/, false],
   ['final-dot', 'dot', 600_000, /bytes of message/],
 ] as const)
-  test(`waits ${limitMs / 1000} s in phase ${phase}, and no longer`, async t => {
+  test(`waits ${limitMs / 1000} s in phase ${phase} ${pipelining ? '' : 'without pipelining'}, and no longer`, async t => {
     const tls = ['starttls', 'tls'].includes(phase) ? 'required' : 'none'
     const mx = await t.using(startFakeMx({ tls: 'good', at: { [at]: 'hang' } }))
     const clock = await t.using(createAdjustableClock())
     const { log, until } = createLog()
     let settled = false
     const using = async () => {
-      const opened = await openSession(optionsFor(mx, { tls, clock, log }))
+      const opened = await openSession(optionsFor(mx, { tls, clock, log, pipelining }))
       const story =
         'failure' in opened ? shortFailure(opened.failure) : short(await opened.send(mailTo('ok')))[0]!
       settled = true
