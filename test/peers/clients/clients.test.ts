@@ -242,4 +242,35 @@ test('swaks hands mail over to the relay listener without a login', async () => 
   assert.is((await emailTo(to)).subject, 'from a printer')
 })
 
+const SMTPLIB = `
+import smtplib, ssl, sys
+port, key, sender, to = sys.argv[1:]
+context = ssl._create_unverified_context()
+with smtplib.SMTP('127.0.0.1', int(port)) as client:
+    client.starttls(context=context)
+    client.ehlo()
+    assert client.has_extn('dsn') and client.has_extn('enhancedstatuscodes')
+    client.login('mailhorn', key)
+    client.sendmail(sender, [to], f'From: ann@here.example\\r\\nTo: {to}\\r\\nSubject: hi\\r\\n\\r\\nhi\\r\\n',
+        mail_options=['RET=HDRS', 'ENVID=job+2B17'], rcpt_options=['NOTIFY=SUCCESS,FAILURE', 'ORCPT=rfc822;' + to])
+    try:
+        client.sendmail(sender, [to], 'From: x\\r\\n\\r\\n', mail_options=['FOO=BAR'])
+    except smtplib.SMTPSenderRefused as refused:
+        assert refused.smtp_code == 555 and refused.smtp_error.startswith(b'5.5.4 '), refused
+    else:
+        raise AssertionError('FOO=BAR was taken')
+`
+
+test('Python’s smtplib asks for notifications by its options, and gets them', async () => {
+  const to = 'ok-dsn@there.example'
+  const [sender, port] = ['app@bounces.here.example', String(ports().starttls)]
+  mailhorn.zone.add('bounces.here.example MX 10 mx.there.example')
+  const { code, output } = await run('python3', ['-c', SMTPLIB, port, mailhorn.apiKey, sender, to])
+  assert.is(code, 0, output)
+  const notice = await until(() => mx.messages.find(({ rcptTo }) => rcptTo.includes(sender)))
+  assert.is(notice!.mailFrom, '')
+  for (const field of ['Original-Envelope-Id: job+17', `Original-Recipient: rfc822;${to}`, 'Action: relayed'])
+    assert.match(notice!.data.toString(), `\r\n${field}\r\n`)
+})
+
 test.run()
