@@ -84,7 +84,7 @@ async function attemptHosts(
 ): Promise<SmtpAttemptResult> {
   const hostAttempts: HostAttempt[] = []
   const facts = () => partiesOf(transaction, options, sources)
-  const context = { transaction, slot, hostAttempts, facts }
+  const context: AttemptContext = { transaction, slot, hostAttempts, facts }
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
   const known = await overKnownSession(options, sessionNames(nextHop, sources), context)
