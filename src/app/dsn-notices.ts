@@ -17,6 +17,7 @@ export function startDsnNotices(
   const { db, run, blobs } = store
   const { mailHost } = config
   const sweeper = startSweeper({
+    task: 'delivery status notifications',
     sweep: () => sendDsnNotices({ db, run, blobs, ...behind, mailHost, now: clock.now, log }),
     everyMs: RETRY_MS,
     clock,
