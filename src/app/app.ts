@@ -152,9 +152,11 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(inbound.close)
     if (isWhole) started.push(startMtaSts(parts)) // looks at the listener
     const submission = await startSubmissionService(parts, behind, started)
-    if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
     if (isWhole)
-      started.push(startDsnNotices(parts, { accept: behind.accept, preparation: behind.preparation }).stop)
+      started.push(
+        startDsnNotices(parts, behind).stop,
+        await startWebhooks(parts, behind, secret, deps.clock),
+      )
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),

@@ -12,13 +12,13 @@ const RETRY_MS = 10 * 60_000
 
 export function startDsnNotices(
   { config, store, clock, log }: Pick<AppContext, 'config' | 'store' | 'clock' | 'log'>,
-  behind: { accept: Accept; preparation: Preparation },
+  { accept, preparation }: { accept: Accept; preparation: Preparation },
 ): Sweeper {
   const { db, run, blobs } = store
   const { mailHost } = config
   const sweeper = startSweeper({
-    task: 'delivery status notifications',
-    sweep: () => sendDsnNotices({ db, run, blobs, ...behind, mailHost, now: clock.now, log }),
+    task: 'send delivery status notifications',
+    sweep: () => sendDsnNotices({ db, run, blobs, accept, preparation, mailHost, now: clock.now, log }),
     everyMs: RETRY_MS,
     clock,
     onError: error =>
