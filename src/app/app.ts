@@ -152,11 +152,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(inbound.close)
     if (isWhole) started.push(startMtaSts(parts)) // looks at the listener
     const submission = await startSubmissionService(parts, behind, started)
-    if (isWhole)
-      started.push(
-        startDsnNotices(parts, behind).stop,
-        await startWebhooks(parts, behind, secret, deps.clock),
-      )
+    if (isWhole) started.push(await startNotifying(parts, behind, secret, deps.clock))
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
@@ -228,19 +224,25 @@ async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock
   return store
 }
 
-function startWebhooks(
+/** Starts what tells others of events: webhooks, and notifications to clients of SMTP submission. */
+async function startNotifying(
   parts: AppContext,
-  behind: Pick<HttpService, 'accept' | 'preparation'>,
+  { accept, preparation }: Pick<HttpService, 'accept' | 'preparation'>,
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<() => Promise<void>> {
-  return startWebhookDispatch({
+  const stopWebhooks = await startWebhookDispatch({
     ...parts,
-    ...behind,
+    ...{ accept, preparation },
     entry: new URL('../workers/webhook.ts', import.meta.url),
     secret: new Uint8Array(secret),
     clockSeat: adjustable?.seat ?? null,
   })
+  const notices = startDsnNotices(parts, { accept, preparation })
+  return async () => {
+    await notices.stop()
+    await stopWebhooks()
+  }
 }
 
 async function startDelivery(
