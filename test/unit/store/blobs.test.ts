@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { referBlobs } from '../../../src/store/blobs/blobs.ts'
-import { clearDrafts } from '../../../src/store/blobs/drafts.ts'
+import { clearDrafts, createDrafts } from '../../../src/store/blobs/drafts.ts'
 import { createBlobReservations } from '../../../src/store/blobs/reservations.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
 import { command, StorageUnavailable } from '../../../src/store/command.ts'
@@ -191,6 +202,34 @@ test('blobs: a folder that cannot be created makes the store unavailable', async
     assert.match((error as Error).message, 'ENOTDIR')
   }
 })
+
+test('blobs: a draft leaves no file open, written or not', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'drafts-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter(fd => {
+      const target = linkOf(`/proc/self/fd/${fd}`)
+      return target?.startsWith(folder)
+    })
+  const drafts = createDrafts(folder)
+  const name = await drafts.write(Buffer.alloc(100_000))
+  assert.equal(openFiles(), [])
+  const draft = await drafts.create()
+  assert.is(openFiles().length, 1)
+  await draft.append([Buffer.alloc(10)])
+  await draft.close()
+  for await (const _ of drafts.pieces(name, 16_384));
+  assert.equal(openFiles(), [])
+})
+
+/** @returns undefined for a descriptor that is closed already, such as that of the listing itself */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 test('blobs: drafts of a previous process are deleted, other files stay', async t => {
   const store = await t.using(open())
