@@ -233,7 +233,7 @@ test('token.create: the token has its limits, and operator rights only if they a
 for (const [fields, says] of [
   [{ name: '' }, /`name`/],
   [{ scopes: [] }, /Missing `scopes` field/],
-  [{ scopes: ['all'] }, /`scopes` must contain .*"all"/],
+  [{ scopes: ['all'] }, /Each of `scopes` must be one of full, .*"all"/],
   [{ networks: [] }, /`networks` must not be empty/],
   [{ expires_in: '' }, /`expires_in` must not be empty/],
 ] as const)
