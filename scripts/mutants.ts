@@ -1,0 +1,174 @@
+/**
+ * Plants faults at random places of `src`, one at a time, in a copy of the tree, and runs the nearest tests against each.
+ * A fault that no test notices shows where the tests are soft, unless the program does the same with it.
+ *
+ *   npm run test:mutants -- [--seed 1] [--n 60] [--whole] [folder or file]...
+ *
+ * The nearest tests are those that import the file, and those whose words are most like the lines around the fault. With
+ * --whole, all of `npm test` runs against the faults that these have not noticed.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createRandom } from '../test/kit/random.ts'
+import { faultsOf, type PlantedFault } from './planted-faults.ts'
+
+/** Tests beside those that import the file. */
+const SIMILAR_TESTS = 12
+const WINDOW_LINES = 20
+/** A fault that makes tests hang is noticed by that. */
+const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '150000' }
+/** Tests of texts, which no fault of these kinds changes. */
+const WITHOUT_TEXT_TESTS = /^test\/unit\/(?:docs|layers|words|standards|log-events)\.test\.ts$/
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    n: { type: 'string', default: '60' },
+    whole: { type: 'boolean', default: false },
+  },
+})
+const random = createRandom(Number(values.seed))
+const copy = copyOfTree()
+process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+const sources = listed('src').filter(
+  file => file.endsWith('.ts') && !file.endsWith('.d.ts') && isWanted(file),
+)
+const tests = listed('test').filter(
+  file => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(file) && !WITHOUT_TEXT_TESTS.test(file),
+)
+const words = new Map(tests.map(file => [file, wordsOf(textOf(file))]))
+const rarity = rarities([...words.values()])
+
+const survivors: string[] = []
+let count = 0
+while (count < Number(values.n)) {
+  // Files are drawn by their length, so that each line is as likely as another.
+  const file = drawByLength(sources)
+  const faults = faultsOf(textOf(file))
+  if (faults.length === 0) continue
+  const fault = random.of(faults)
+  count++
+  const shown = shownFault(file, fault)
+  const noticed = await isNoticed(file, fault)
+  console.log(`${String(count).padStart(3)} ${noticed ? 'noticed ' : 'SURVIVED'} ${shown}`)
+  if (!noticed) survivors.push(shown)
+}
+console.log(`\nseed ${values.seed}: ${count - survivors.length} of ${count} noticed`)
+for (const shown of survivors) console.log(`  survived: ${shown}`)
+
+async function isNoticed(file: string, fault: PlantedFault): Promise<boolean> {
+  const text = textOf(file)
+  writeFileSync(join(copy, file), text.slice(0, fault.start) + fault.replacement + text.slice(fault.end))
+  try {
+    if (await fails(nearestTests(file, fault))) return true
+    return values.whole && (await fails(['test/unit', 'test/flow']))
+  } finally {
+    writeFileSync(join(copy, file), text)
+  }
+}
+
+/** Runs tests up to the first that fails. */
+async function fails(paths: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, ['scripts/test.ts', ...paths], {
+    cwd: copy,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...TEST_ENV },
+  })
+  let hasFailed = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (hasFailed || !/^FAIL/m.test(text)) return
+    hasFailed = true
+    process.kill(-child.pid!, 'SIGTERM')
+  })
+  const code = await new Promise<number | null>(done => child.on('close', done))
+  return hasFailed || code !== 0
+}
+
+/** Tests that import the file, the most similar first, and then the most similar of the others. */
+function nearestTests(file: string, fault: PlantedFault): string[] {
+  const lines = textOf(file).split('\n')
+  const line = lineOf(file, fault)
+  const around = lines.slice(Math.max(0, line - WINDOW_LINES), line + WINDOW_LINES).join('\n')
+  const wanted = wordsOf(`${around} ${file.replaceAll(/\W+/g, ' ')}`)
+  const likeness = (test: string) => {
+    const own = words.get(test)!
+    let sum = 0
+    for (const word of wanted) if (own.has(word)) sum += rarity.get(word)!
+    return sum / Math.sqrt(own.size)
+  }
+  const bySimilarity = tests.toSorted((a, b) => likeness(b) - likeness(a))
+  const importing = bySimilarity.filter(test => imports(test, file)).slice(0, SIMILAR_TESTS)
+  return [...new Set([...importing, ...bySimilarity.slice(0, SIMILAR_TESTS)])]
+}
+
+function imports(test: string, file: string): boolean {
+  const specifier = relative(resolve(root, test, '..'), resolve(root, file))
+  return textOf(test).includes(`from '${specifier}'`)
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.match(/[A-Za-z][\w-]{3,}/g)?.map(word => word.toLowerCase()) ?? [])
+}
+
+/** Inverse document frequency of each word. */
+function rarities(all: readonly Set<string>[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const own of all) for (const word of own) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return new Map([...counts].map(([word, n]) => [word, Math.log(all.length / n)]))
+}
+
+function shownFault(file: string, fault: PlantedFault): string {
+  const before = textOf(file).slice(fault.start, fault.end).replaceAll(/\s+/g, ' ')
+  const after = fault.replacement.replaceAll(/\s+/g, ' ')
+  return `${file}:${lineOf(file, fault)} ${fault.kind}: ${before.slice(0, 90)} -> ${after.slice(0, 90)}`
+}
+
+function lineOf(file: string, { start }: PlantedFault): number {
+  return textOf(file).slice(0, start).split('\n').length
+}
+
+function drawByLength(files: readonly string[]): string {
+  let at = random.below(files.reduce((sum, file) => sum + textOf(file).length, 0))
+  for (const file of files) {
+    at -= textOf(file).length
+    if (at < 0) return file
+  }
+  throw new Error('no file of src has this name')
+}
+
+function isWanted(file: string): boolean {
+  return (
+    positionals.length === 0 ||
+    positionals.some(path => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`))
+  )
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+function listed(folder: string): string[] {
+  return git('ls-files', '-co', '--exclude-standard', folder)
+}
+
+function git(...args: string[]): string[] {
+  return spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim().split('\n')
+}
+
+/** Copies the files that git knows or does not ignore, so that the faults never stand in the work tree. */
+function copyOfTree(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-mutants-'))
+  for (const file of git('ls-files', '-co', '--exclude-standard'))
+    cpSync(join(root, file), join(folder, file))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
