@@ -20,7 +20,7 @@ import {
   type Reach,
 } from './contact.ts'
 import { PROPERTIES_MAX } from './limits.ts'
-import { forgetOptOut } from './opt-outs.ts'
+import { forgetOptOut, rememberOptOut } from './opt-outs.ts'
 import { readProperties } from './properties.ts'
 import { hasRoomForKeys } from './property-keys.ts'
 import { contactsByAddress } from './read.ts'
@@ -54,8 +54,9 @@ export const contactCommands = {
     const after = changedContact(before, changes, at)
     const answer = await store(tx, place, before, after)
     if ('refused' in answer || changes.unsubscribed === undefined) return answer
-    if (reach === 'account') await setUnsubscribedOfOthers(tx, before, changes.unsubscribed, at)
     if (!answer.contact.unsubscribed) await forgetOptOut(tx, { accountId, email: after.email }, null)
+    if (reach === 'account') await setUnsubscribedOfOthers(tx, before, changes.unsubscribed, at)
+    if (reach === 'account' && changes.unsubscribed) await rememberOptOut(tx, after, null, at)
     return answer
   }),
 

@@ -8,6 +8,7 @@ import type { ContactRow } from '../../store/schema.ts'
 import { hasAudience, insertAudience } from './audience-commands.ts'
 import { type ContactFields, type ContactPlace, type ContactView, newContact } from './contact.ts'
 import { type ContactAnswer, type ContactRefusal, refusalOf, viewOf } from './contact-commands.ts'
+import { rememberOptOut } from './opt-outs.ts'
 import { audiencesWith, contactsByAddress, oldestAudience } from './read.ts'
 import { hasTopics, setSubscriptions, type TopicSubscription } from './topic-commands.ts'
 import { findContacts, moveContact, writeContacts } from './write-contacts.ts'
@@ -81,6 +82,8 @@ export const placingCommands = {
       if (!holders[i] && known[0]) await copySubscriptions(tx, known[0].id, row.id)
       views.push(await viewOf(tx, holders[i] ?? (await writeNew(tx, row, subscriptions))))
     }
+    // a call that names no audience is about the address
+    if (input.audienceIds.length === 0 && added[0]?.unsubscribed) await rememberOptOut(tx, added[0], null, at)
     return { contact: views[0]!, kept: views.filter((_, i) => holders[i]) }
   }),
 

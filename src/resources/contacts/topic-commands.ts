@@ -6,7 +6,7 @@ import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
 import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
 import type { ContactAnswer } from './contact-commands.ts'
 import { TOPICS_MAX } from './limits.ts'
-import { forgetOptOut } from './opt-outs.ts'
+import { forgetOptOut, rememberOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
 import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
@@ -85,9 +85,12 @@ export const topicCommands = {
     if (!contact) return { refused: 'no-contact' }
     if (!(await hasTopics(tx, place.accountId, subscriptions))) return 'no-topic'
     const after = await setSubscriptions(tx, contact, subscriptions, at)
-    if (reach === 'account')
+    if (reach === 'account') {
       for (const other of await contactsByAddress(tx.db, place.accountId, contact.email))
         if (!sameId(other.id, contact.id)) await setSubscriptions(tx, other, subscriptions, at)
+      for (const { topicId, subscribed } of latest(subscriptions))
+        if (!subscribed) await rememberOptOut(tx, contact, topicId, at)
+    }
     const topicsOf = await unsubscribedTopicsOf(tx.db, place.accountId, [contact.id])
     return { contact: contactView(after, topicsOf(contact.id)) }
   }),
@@ -104,7 +107,7 @@ export async function setSubscriptions(
   at: number,
 ): Promise<ContactRow> {
   const { accountId, audienceId, id: contactId } = contact
-  const said = [...new Map(subscriptions.map(one => [idKey(one.topicId), one])).values()]
+  const said = latest(subscriptions)
   await putSubscriptions(
     tx,
     said.map(({ topicId, subscribed }) => ({
@@ -116,6 +119,11 @@ export async function setSubscriptions(
   const after = changedContact(contact, {}, at)
   await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
   return after
+}
+
+/** Of several entries for a topic, the last one counts. */
+function latest(subscriptions: readonly TopicSubscription[]): TopicSubscription[] {
+  return [...new Map(subscriptions.map(one => [idKey(one.topicId), one])).values()]
 }
 
 /** Part of a command. Tells whether all topics belong to the account. */

@@ -272,4 +272,57 @@ test('an address that has unsubscribed everywhere, or from a topic, stays so in 
   assert.equal([back.unsubscribed, back.warnings], [false, undefined])
 })
 
+for (const [what, leave] of [
+  [
+    'by PATCH /contacts',
+    async ({ call, make }) => {
+      await make('/contacts', { email: 'ann@there.example' })
+      assert.is((await call('PATCH', '/contacts/ann@there.example', { unsubscribed: true })).status, 200)
+    },
+  ],
+  ['by POST /contacts', ({ make }) => make('/contacts', { email: 'ann@there.example', unsubscribed: true })],
+  [
+    'and is deleted',
+    async ({ call, make }) => {
+      await make('/contacts', { email: 'Ann@there.example' })
+      await call('PATCH', '/contacts/ann@there.example', { unsubscribed: true })
+      assert.is((await call('DELETE', '/contacts/ann@there.example')).status, 200)
+    },
+  ],
+] as readonly [string, (account: ReturnType<typeof open>) => Promise<unknown>][])
+  test(`an address that is unsubscribed everywhere ${what} stays so by every way into an audience`, async () => {
+    const account = open(`unsubscribed everywhere ${what}`)
+    const { call, make, session } = account
+    await leave(account)
+    const csv = 'email\nann@there.example\n'
+    const ways: Record<string, (id: string) => Promise<unknown>> = {
+      add: id => make(`/audiences/${id}/contacts`, { email: 'ann@there.example' }),
+      'add as subscribed': id =>
+        make(`/audiences/${id}/contacts`, { email: 'ann@there.example', unsubscribed: false }),
+      segments: id => make('/contacts', { email: 'ann@there.example', segments: [{ id }] }),
+      file: id =>
+        mailhorn.call('POST', `/audiences/${id}/contacts/import`, {
+          ...{ session, raw: csv, headers: { 'content-type': 'text/csv' } },
+        }),
+      form: id =>
+        importForm(session, [
+          ['name="segments"', JSON.stringify([{ id }])],
+          ['name="file"', csv],
+        ]),
+    }
+    for (const [way, add] of Object.entries(ways)) {
+      const { id } = await make('/audiences', { name: way })
+      await add(id)
+      const { body } = await call('GET', `/audiences/${id}/contacts`)
+      assert.equal(
+        body.data.map(({ unsubscribed }: { unsubscribed: boolean }) => unsubscribed),
+        [true],
+        way,
+      )
+    }
+    await call('PATCH', '/contacts/ann@there.example', { unsubscribed: false })
+    const { id } = await make('/audiences', { name: 'again' })
+    assert.is((await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })).unsubscribed, false)
+  })
+
 test.run()

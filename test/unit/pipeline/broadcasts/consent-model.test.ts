@@ -305,6 +305,7 @@ class History {
     const reached = this.#model.reached(audience, person, isEverywhere)
     for (const contact of reached) contact.hasLeft = hasLeft
     if (reached.length > 0 && !hasLeft) this.#model.left[person]!.delete('everything')
+    if (reached.length > 0 && hasLeft && isEverywhere) this.#model.left[person]!.add('everything')
   }
 
   async #rename({ audience, person, to }: Place & { to: number }) {
@@ -427,6 +428,7 @@ class History {
     const reached = this.#model.reached(audience, person, isEverywhere)
     for (const contact of reached) contact.said.set(topic, isIn)
     if (reached.length > 0 && isIn) this.#model.left[person]!.delete(topic)
+    if (reached.length > 0 && !isIn && isEverywhere) this.#model.left[person]!.add(topic)
   }
 
   async #suppress({ what, person }: { what: 'suppress' | 'unsuppress'; person: number }) {
