@@ -3,7 +3,7 @@
  * `consent.ts` does not know by their whole name. Programs name such columns in endless ways, so words and
  * parts of words count, in the languages of `consent-words.ts`.
  */
-import { withoutAccents } from './consent-words.ts'
+import { contactingOf, parts, tokens, wordsOf } from './contact-words.ts'
 
 export interface Suspicion {
   /** What a true value says; `unclear` if words of both meanings, or a negation, are in the name. */
@@ -14,18 +14,14 @@ export interface Suspicion {
   takesCodes: boolean
 }
 
-const list = (...lines: string[]) => lines.flatMap(line => withoutAccents(line).split(' '))
-const tokens = (...lines: string[]): ReadonlySet<string> => new Set(list(...lines))
-/** Matches a part of a name that has no blanks. */
-const parts = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
-
 /** Parts of names that speak of leaving a list, of refusing mail, or of an address that fails. */
 const STRONG_LEFT = parts(
+  '(?:do(?:es)?not|do(?:es)?nt|no)(?:allow|send|receive|want|more|bulk|mass|direct|promotional|commercial|marketing|e)+(?:mail|contact|news|promo)',
   'unsub optout optedout optingout bounce bouncing blacklist blocklist denylist suppress donotcontact donotemail',
   'donotmail donotsend donotmarket donotallow donotdisturb dontcontact dontemail dontmail dontsend nocontact ' +
     'nomarketing nomail noemail stopmail stopemail undeliver unmailable uncontactable unreachable markedasspam reportedspam',
   'abgemeldet abmeld abbestell austrag ausgetragen gesperrt sperrvermerk mailsperre werbesperre kontaktsperre ' +
-    'unzustellbar widerspr widerruf keinewerbung keinnewsletter keinemail nichtkontaktieren nichtanschreiben ' +
+    'unzustellbar widerspr widerruf keinewerbung keinnewsletter keinee?mail keinkontakt keinenkontakt keinewerbemail keinemarketing nichtkontaktieren nichtanschreiben ' +
     'kontaktverbot robinson rucklaufer ruecklaeufer sperrliste nichtzulassen',
   'desinscri desabonn rebond listenoire nepascontacter nepasenvoyer nepassolliciter nepasautoriser injoignable',
   'desuscri rebot listanegra nocontactar noenviar dadodebaja nopermitir',
@@ -51,7 +47,7 @@ const WEAK_LEFT = tokens(
     'denied forbidden restricted locked unconfirmed unverified refused declined objected junk abuse spam complaint ' +
     'complaints complained complainer hardfail ' +
     'pending awaiting expired failed failing failure quarantined ineligible dormant disengaged deceased obsolete ban ' +
-    'closed remove bad ' +
+    'closed remove bad ended quitted leaver opposed opposes objects object unengaged inaktive ' +
     'unwanted ausstehend abgelaufen attente expire pendiente pendente inattesa oczekujacy ожидает',
   'inaktiv deaktiviert geloescht gelöscht entfernt archiviert ungueltig ungültig storniert gekuendigt gekündigt ' +
     'ausgeschlossen pausiert stillgelegt unbestaetigt unbestätigt blockiert geblockt sperre beschwerde abgelehnt',
@@ -67,6 +63,11 @@ const WEAK_LEFT = tokens(
 )
 /** Parts of the same kind in scripts that write words together, and in compounds. */
 const WEAK_LEFT_PARTS = parts(
+  'objection objected cancellation cancelation withdrawal revocation termination resignation resigned churn deregist deactivation erasure ' +
+    'ausgetreten austritt kundig kuendig untersagt verweiger verboten unerwunscht widerspr loesch losch storno sperrung',
+  'interdi resiliation demission renuncia cancelacion anulacion disdetta recesso dimission cancellazion annullament cancelament desligad ' +
+    'desligament proibid prohibid vietat opgezegd opzegging uittred uitgetreden verboden ongewenst zabronion rezygnac zrezygnow wystapi wypowiedz',
+  'выбыл вышел расторг запрещ отказ отмен ביטול בוטל עזב פרש אסור הפסק انسحب انسحاب إلغاء ملغى ممنوع توقف 脱退 中止 キャンセル 退出 注销 註銷 离开 離開 取消 禁止 终止 終止 拒绝 拒絕',
   'חסום חסומ מושבת לאפעיל מחוק ספאם תלונה محظور حظر غيرنشط معطل محذوف شكوى مزعج',
   '無効 停止 拒否 ブロック 迷惑メール 苦情 解約 削除 除外 屏蔽 投诉 垃圾邮件 停用 禁用 无效 已删除 冻结 投訴 垃圾郵件 停用 無效',
   'gesperrt blockiert spam エラー',
@@ -77,7 +78,7 @@ const STAYS = tokens(
   'active activated enabled enable confirmed confirm confirmation verified validated valid approved allow allowed',
   'allows accept accepted accepts agree agreed permitted permission permissions consent consented consents optin ' +
     'contactable mailable emailable marketable deliverable reachable receive receives wants ' +
-    'eligible sendable usable alive ok send notify sub subs validation verification',
+    'doi eligible sendable usable alive ok send notify sub subs validation verification',
   'akzeptiert einverstanden erhaelt erhalt aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
   'accepter recoit recevoir souhaite autoriza autorizo acepta aceptado recibe recibir actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
   'valido valida permitido permitida verificado verificada attivo attiva confermato confermata consentito verificato',
@@ -124,7 +125,7 @@ const FIGURES = tokens(
 /** Other subjects of status columns and flags. Words that concern nothing but mail count beside them, too. */
 const OTHER_SUBJECTS = tokens(
   'order orders payment payments invoice invoices billing shipping shipment delivery product products stock ticket',
-  'tickets task tasks deal deals appointment booking reservation quote tax vat api factor 2fa mfa cookie cookies wifi ' +
+  'tickets task tasks deal deals policy policies terms appointment booking reservation quote tax vat api factor 2fa mfa cookie cookies wifi ' +
     'warranty loan marital civil family employment visa passport http bestellung bestell rechnung zahlung versand ' +
     'lieferung termin familienstand steuer commande facture paiement livraison pedido factura pago envio ordine ' +
     'fattura pagamento pedido fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura заказ заказа ' +
@@ -135,7 +136,15 @@ const OTHER_CHANNELS = tokens(
     'telefonie anruf anrufe telefono telefone appel appels telefoon téléphone llamadas ' +
     'телефон звонки טלפון هاتف',
 )
-const MAIL = tokens('email emails mail mails courriel correo epost почта')
+/** Columns with names, which may have any words. */
+const NAMED = tokens(
+  'company companies employer organisation organization brand city town street address country region name firma unternehmen',
+  'ort stadt strasse land societe entreprise ville rue pays empresa ciudad calle pais azienda citta via cidade rua bedrijf',
+  'plaats straat miasto ulica компания город улица חברה עיר شركة مدينة 会社 会社名 公司 城市',
+)
+const MAIL = tokens(
+  'email emails mail mails mailing mailings newsletter newsletters courriel correo correio epost poczta poczty почта почты письма',
+)
 
 /** @returns undefined for a name that does not speak of leaving or staying */
 export function suspicionOf(name: string): Suspicion | undefined {
@@ -153,27 +162,22 @@ export function suspicionOf(name: string): Suspicion | undefined {
   const left = has(WEAK_LEFT) || WEAK_LEFT_PARTS.test(joined)
   const stays = has(STAYS) || STAYS_PARTS.test(joined)
   const takesCodes = has(STATUS) || STATUS_PARTS.test(joined)
-  if (!left && !stays && !takesCodes && !has(TOPICS)) return undefined
+  const contacting = contactingOf(words)
+  if (!left && !stays && !takesCodes && !contacting && !has(TOPICS)) return undefined
   if (has(FIGURES)) return undefined
+  if (contacting === 'forbids') return { leaning: stays ? 'unclear' : 'left', isStrong: false, takesCodes }
   const isUnclear = left === stays ? left : has(NEGATIONS)
   const leaning = isUnclear || (takesCodes && !left && !stays) ? 'unclear' : left ? 'left' : 'stays'
   return { leaning, isStrong: false, takesCodes }
 }
 
-/** Whether the name says that the column is about an order, a phone and the like. */
+/** Whether the name says that the column is about an order, a phone, a company and the like. */
 export function isAboutOthers(name: string): boolean {
-  return aboutOthers(wordsOf(name))
+  const words = wordsOf(name)
+  return aboutOthers(words) || words.some(word => NAMED.has(word))
 }
 
 function aboutOthers(words: readonly string[]): boolean {
   const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
   return (has(OTHER_SUBJECTS) || has(OTHER_CHANNELS)) && !has(MAIL)
-}
-
-/** Splits at blanks, punctuation and capitals. */
-function wordsOf(name: string): string[] {
-  const spaced = name.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-  return withoutAccents(spaced)
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(word => word !== '')
 }

@@ -64,13 +64,18 @@ export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
     'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
-    'churned lapsed dead expired',
+    'churned lapsed dead expired nok notinterested ended terminated quit resigned objected opposed quarantined lost',
   'gelöscht geloescht entfernt deaktiviert abgelehnt ausstehend unbestätigt supprimé supprimée désactivé ' +
     'rejeté enattente eliminado eliminada rechazado pendiente rimosso rimossa rifiutato inattesa inattivo',
   'removido removida excluído excluída pendente verwijderd geweigerd inafwachting usunięty oczekujący',
   'zabronione autorisationrefusee desactivado desactivada inattiva desativado inactief nieaktywny',
   'verboten unzulässig notauthorized odmowa запрещено отказ אסור אלתאפשר ممنوع 許可しない 不許可 不可 禁止',
   'удален удалена ожидает неактивен ממתין محذوف معلق 無効 削除 保留 无效 無效 已删除 已刪除 待确认 待確認',
+)
+
+/** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
+export const VAGUE_WORDS = words(
+  'clean left dead pending abuse transactional waiting lost ended quit paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */
@@ -91,7 +96,7 @@ export const STAYS_WORDS = words(
 /** Words in front of one of `STAYS_WORDS` that turn it round, such as `nicht` in `nicht abonniert`. */
 export const NEGATIONS = [
   ...words(
-    'not donot non no never un in nicht kein pas nepas nonpas não niet nie не нет לא אינו غير عدم 未 不 非',
+    'not donot dont doesnot non no never un in nicht kein pas nepas nonpas não niet nie не нет לא אינו غير عدم 未 不 非',
   ),
 ]
 

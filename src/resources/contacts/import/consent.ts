@@ -15,8 +15,10 @@ import {
   STAYS_WORDS,
   TAG_NAMES,
   TRUE_WORDS,
+  VAGUE_WORDS,
   withoutAccents,
 } from './consent-words.ts'
+import { isLeavingPhrase } from './contact-words.ts'
 
 /**
  * What the cells of a column say: `left` if a true value means that the contact has left, `stays` if it means
@@ -54,7 +56,14 @@ const PATTERNS: readonly [RegExp, ConsentMeaning][] = [
     /^(?:email|confirmed)?(?:unsub(?:scri(?:be|bed|ption))?|opt(?:ed)?out|cleaned|clean|bounced?|complain(?:t|ed)|(?:black|block)listed|suppress(?:ed|ion)|archived|deleted|removed|deactivated)(?:at|on|date|time|timestamp|datetime|reason|reasonother|source|campaign(?:id|title)?)$/,
     'leftWhenFilled',
   ],
-  [/(?:subscri(?:ber|ption)|email|newsletter|mailing|marketing|optin|consent|permission)status$/, 'stays'],
+  [
+    /(?:subscri(?:ber|ption)|e?mails?|newsletter|mailing|marketing|optin|doi|consent|permission|anmelde?|anmeldungs?|abo|abonnements?|verteiler|einwilligungs?|zustimmungs?|inschrijv(?:ing)?s?|aanmeld)(?:status|state|statuscode|statut|stato|estado)$/,
+    'stays',
+  ],
+  [
+    /^(?:status|statut|stato|estado)(?:de|del|della|des|da|do|der|of|the)*(?:abonnement|inscription|suscripcion|iscrizione|inscricao|assinatura|anmeldung|subscription|newsletter|e?mail|consent|optin)$/,
+    'stays',
+  ],
 ]
 /** Words beside the one that tells the meaning, such as `Newsletter` in `Newsletter abgemeldet`. */
 const TOPIC =
@@ -75,6 +84,13 @@ const SPEAKS_OF_LEAVING =
 const NO_CONSENT = /url|link|token|hash|href|lien|enlace|page|seite/
 
 const DATE = /^(?:\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
+const MONTH =
+  '(?:jan|feb|fev|mar|apr|avr|abr|ma[iyj]|jun|jui|giu|jul|lug|aug|aou|ago|sep|set|o[ck]t|out|ott|nov|de[csz]|dic|ene|gen|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек)\\p{L}*'
+/** A date with the name of its month, such as `1. Mai 2024`. */
+const NAMED_DATE = new RegExp(
+  `^(?:\\d{1,2}(?:\\.|st|nd|rd|th)?(?:de)?${MONTH}|${MONTH}\\.?\\d{1,2}(?:st|nd|rd|th)?)[.,]?(?:de)?\\d{2,4}(?:\\D.*)?$`,
+  'u',
+)
 /** A date, possibly with a time, or a Unix time in seconds or ms. */
 const WHOLE_DATE =
   /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2}))(?:t?\d{1,2}:\d.*)?$|^1\d{9}(?:\d{3})?$/
@@ -135,20 +151,41 @@ export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefi
 
 /**
  * What a cell of any column looks like: a `word` of leaving that concerns nothing but mail, another word of
- * leaving (`left`) or of staying, an answer, a date, a number that may be a code, no value, or other text.
+ * leaving (`left`, or `vague` if it is said of much else) or of staying, an answer, a date, a number that may
+ * be a code, no value, or other text.
  */
-export type CellKind = 'word' | 'left' | 'stays' | 'true' | 'false' | 'date' | 'code' | 'nothing' | 'other'
+export type CellKind =
+  | 'word'
+  | 'left'
+  | 'vague'
+  | 'stays'
+  | 'true'
+  | 'false'
+  | 'date'
+  | 'code'
+  | 'nothing'
+  | 'other'
 
 export function kindOfCell(cell: string): CellKind {
   const word = plainValue(cell)
   if (NOTHING_WORDS.has(word)) return 'nothing'
   if (isOfMailOnly(word)) return 'word'
   const left = hasLeft('state', cell)
-  if (left !== undefined) return left ? 'left' : 'stays'
+  if (left !== undefined) return left ? (VAGUE_WORDS.has(word) ? 'vague' : 'left') : 'stays'
   if (FALSE_WORDS.has(word) || NO_DATE.test(word)) return 'false'
   if (TRUE_WORDS.has(word)) return 'true'
-  if (WHOLE_DATE.test(word)) return 'date'
-  return CODE.test(word) ? 'code' : 'other'
+  if (WHOLE_DATE.test(word) || NAMED_DATE.test(word)) return 'date'
+  if (CODE.test(word)) return 'code'
+  return isLeavingPhrase(cell, isOfLeaving) ? 'left' : 'other'
+}
+
+/** Whether a cell, or a tag in it, speaks of leaving, though not by one of the words that programs use. */
+export function hasDoubtfulTag(cell: string): boolean {
+  return cell.split(TAG_SEPARATOR).some(tag => kindOfCell(tag.trim()) === 'left')
+}
+
+function isOfLeaving(word: string): boolean {
+  return LEAVING_WORDS.has(word) || (LEFT_WORDS.has(word) && !VAGUE_WORDS.has(word))
 }
 
 function isOfMailOnly(word: string): boolean {
@@ -157,6 +194,6 @@ function isOfMailOnly(word: string): boolean {
 
 /** A minus sign counts in front of a number, where it is no hyphen. */
 function plainValue(cell: string): string {
-  const word = withoutAccents(cell).replace(/[\s_\p{Pd}]/gu, '')
+  const word = withoutAccents(cell).replace(/[\s_\p{Pd}'’]/gu, '')
   return /^\s*\p{Pd}\d/u.test(cell) ? `-${word}` : word
 }

@@ -15,7 +15,7 @@ import {
   QUESTIONED_NAME_MAX,
   tooManyKeys,
 } from './columns.ts'
-import { type CellKind, kindOfCell, mayBeSilent } from './consent.ts'
+import { type CellKind, hasDoubtfulTag, kindOfCell, mayBeSilent } from './consent.ts'
 import { isAboutOthers, suspicionOf } from './consent-names.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
@@ -135,7 +135,7 @@ class ColumnSurvey {
   readonly #column: OpenColumn
   readonly #kinds: CellKinds
   readonly #counts: Record<CellKind, number> = {
-    ...{ word: 0, left: 0, stays: 0, true: 0, false: 0, date: 0, code: 0, nothing: 0, other: 0 },
+    ...{ word: 0, left: 0, vague: 0, stays: 0, true: 0, false: 0, date: 0, code: 0, nothing: 0, other: 0 },
   }
   readonly #otherTexts = new Set<string>()
   readonly #values = new Map<string, QuestionedValue>()
@@ -184,7 +184,8 @@ function findingOf(
   counts: Readonly<Record<CellKind, number>>,
   otherTexts: number,
 ): 'none' | 'ask' | 'left' | 'word' {
-  const { word, left, stays, date, code, other } = counts
+  const { word, stays, date, code, other } = counts
+  const left = counts.left + counts.vague
   const [isTrue, isFalse] = [counts.true, counts.false]
   if (word + left + stays + isTrue + isFalse + date + code + other === 0) return 'none'
   const asWords = word > 0 ? 'word' : 'none'
@@ -192,7 +193,7 @@ function findingOf(
   const suspicion = suspicionOf(name)
   if (!suspicion) {
     if (isAboutOthers(name)) return 'none'
-    return hasOnlyWords && left > 0 ? 'ask' : asWords
+    return counts.left > 0 || (hasOnlyWords && left > 0) ? 'ask' : asWords
   }
   if (hasOnlyWords) return left > 0 ? 'ask' : asWords
   const { leaning, isStrong, takesCodes } = suspicion
@@ -210,6 +211,7 @@ function findingOf(
 function isUnclear(column: ConsentColumn, cell: string): boolean {
   if (leftBy(column, cell) !== undefined) return false
   if (!mayBeSilent(column.meaning)) return true
+  if (hasDoubtfulTag(cell)) return true
   // a number where a state or a choice is expected is a code
   return column.takesCodes === true && kindOfCell(cell) === 'code'
 }
