@@ -262,10 +262,7 @@ test('are deleted with their email', async () => {
 })
 
 const accountId = () =>
-  wireId(
-    'acc',
-    mailhorn.rows<{ account_id: Uint8Array }>('select account_id from emails limit 1')[0]!.account_id,
-  )
+  wireId('acc', mailhorn.rows<{ id: Uint8Array }>('select id from accounts order by id limit 1')[0]!.id)
 const PIXEL = 'iVBORw0KGgo='
 const RECEIVED = `From: Zoë <zoe@there.example>
 To: ann@mine.example
