@@ -47,6 +47,13 @@ const WEAK_LEFT = tokens(
     'denied forbidden restricted locked unconfirmed unverified refused declined objected junk abuse spam complaint ' +
     'complaints complained complainer hardfail ' +
     'pending awaiting expired failed failing failure quarantined ineligible dormant disengaged deceased obsolete ban ' +
+    'gone departed departure leave leaving exited exit withdraw withdrew rescinded retracted unregistered delisted unlisted disallowed ' +
+    'disapproved prohibited vetoed dissent unresponsive sunset ' +
+    'parti partie depart decede decedee quitte retire retiree retrait radie radiation rejete echec echoue refus sorti sortie ' +
+    'fallecido fallecida abandono abandonado retiro retirado retirada salida cese cesado rechaza rechazo denegado denegada negado negada ' +
+    'deceduto deceduta uscito uscita ritirato ritirata ritiro rifiuta rifiuto negato negata cessato cessata cessazione revoca ' +
+    'falecido falecida saiu saida recusa recusado recusada encerrado cessado ' +
+    'zmarly zmarla odszedl odeszla odejscie koniec odmowa cofniecie sprzeciw умер умерла ушел ушла уход ушёл отзыв против возражение ' +
     'closed remove bad ended quitted leaver opposed opposes objects object unengaged inaktive ' +
     'unwanted ausstehend abgelaufen attente expire pendiente pendente inattesa oczekujacy ожидает',
   'inaktiv deaktiviert geloescht gelöscht entfernt archiviert ungueltig ungültig storniert gekuendigt gekündigt ' +
@@ -65,6 +72,9 @@ const WEAK_LEFT = tokens(
 const WEAK_LEFT_PARTS = parts(
   'objection objected cancellation cancelation withdrawal revocation termination resignation resigned churn deregist deactivation erasure ' +
     'ausgetreten austritt kundig kuendig untersagt verweiger verboten unerwunscht widerspr loesch losch storno sperrung',
+  'verstorben zuruckgezogen zuruckgenommen zurueckgezogen entzogen beendet beendig ausgeschieden ausscheid ablehn abgelehnt fehlgeschlagen ' +
+    'vertrokken vertrek overleden ingetrokken intrekking gestopt beeindig opzeg opgezeg wycofan zakonczon прекращ заверш отозван возраж ' +
+    'נפטר סירב מסרב התנגד توفي غادر سحب رفض يرفض اعتراض 死亡 撤回 終了 辞退 離脱 撤销 撤銷 离职 結束 结束 拒',
   'interdi resiliation demission renuncia cancelacion anulacion disdetta recesso dimission cancellazion annullament cancelament desligad ' +
     'desligament proibid prohibid vietat opgezegd opzegging uittred uitgetreden verboden ongewenst zabronion rezygnac zrezygnow wystapi wypowiedz',
   'выбыл вышел расторг запрещ отказ отмен ביטול בוטל עזב פרש אסור הפסק انسحب انسحاب إلغاء ملغى ممنوع توقف 脱退 中止 キャンセル 退出 注销 註銷 离开 離開 取消 禁止 终止 終止 拒绝 拒絕',
@@ -106,6 +116,14 @@ const STATUS = tokens(
 )
 const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
 
+/** Words of an end or a failure, which speak of leaving beside the word for a list, mail or an address. */
+const ENDS = tokens(
+  'end ends ende fin fine fim einde eind koniec конец error errors erreur fehler error errore erro fout blad ошибка reject',
+  'fehlerhaft errone erronee erroneo errato incorrect wrong falsch',
+)
+const ENDING = parts(
+  'mail news abo subscri abonn address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
+)
 const NEGATIONS = tokens(
   'needs required requires missing without un not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
 )
@@ -159,7 +177,8 @@ export function suspicionOf(name: string): Suspicion | undefined {
     return { leaning: isNegated ? 'unclear' : 'left', isStrong: true, takesCodes: true }
   }
   if (aboutOthers(words)) return undefined
-  const left = has(WEAK_LEFT) || WEAK_LEFT_PARTS.test(joined)
+  const isEnd = has(ENDS) && words.some(word => ENDING.test(word))
+  const left = isEnd || has(WEAK_LEFT) || WEAK_LEFT_PARTS.test(joined)
   const stays = has(STAYS) || STAYS_PARTS.test(joined)
   const takesCodes = has(STATUS) || STATUS_PARTS.test(joined)
   const contacting = contactingOf(words)

@@ -64,7 +64,13 @@ export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
     'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
-    'churned lapsed dead expired nok notinterested ended terminated quit resigned objected opposed quarantined lost',
+    'churned lapsed dead expired nok failed notinterested unresponsive deceased prohibited disallowed departed gone',
+  'ausgetreten verstorben zurückgezogen beendet ausgeschieden fehlgeschlagen untersagt verweigert parti partie décédé décédée ' +
+    'retiré retirée échoué échouée refusé refusée fallecido fallecida retirado retirada denegado denegada negado negada fallido ' +
+    'ritirato ritirata rifiutata negato negata uscito uscita fallito deceduto deceduta falecido falecida saiu recusado recusada ' +
+    'vertrokken overleden ingetrokken mislukt gestopt zmarły zmarła wycofany odmówił odmówiła odszedł odeszła умер умерла ушел ' +
+    'ушла вышел вышла отказался отказалась отказано ' +
+    'ended terminated quit resigned objected opposed quarantined lost',
   'gelöscht geloescht entfernt deaktiviert abgelehnt ausstehend unbestätigt supprimé supprimée désactivé ' +
     'rejeté enattente eliminado eliminada rechazado pendiente rimosso rimossa rifiutato inattesa inattivo',
   'removido removida excluído excluída pendente verwijderd geweigerd inafwachting usunięty oczekujący',
@@ -75,7 +81,7 @@ export const LEFT_WORDS = words(
 
 /** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
 export const VAGUE_WORDS = words(
-  'clean left dead pending abuse transactional waiting lost ended quit paused stopped expired invalid archived removed deleted',
+  'clean left dead pending abuse transactional waiting lost ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */

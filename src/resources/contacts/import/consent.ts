@@ -61,7 +61,7 @@ const PATTERNS: readonly [RegExp, ConsentMeaning][] = [
     'stays',
   ],
   [
-    /^(?:status|statut|stato|estado)(?:de|del|della|des|da|do|der|of|the)*(?:abonnement|inscription|suscripcion|iscrizione|inscricao|assinatura|anmeldung|subscription|newsletter|e?mail|consent|optin)$/,
+    /^(?:status|statut|stato|estado)(?:de|del|della|des|da|do|der|of|the)*(?:abonnement|inscription|suscripcion|iscrizione|inscricao|assinatura|anmeldung|subscription|newsletter|e?mail|correo|correio|courriel|consent|consentement|consentimiento|consenso|consentimento|optin)$/,
     'stays',
   ],
 ]
@@ -185,7 +185,7 @@ export function hasDoubtfulTag(cell: string): boolean {
 }
 
 function isOfLeaving(word: string): boolean {
-  return LEAVING_WORDS.has(word) || (LEFT_WORDS.has(word) && !VAGUE_WORDS.has(word))
+  return LEAVING_WORDS.has(word) || LEFT_WORDS.has(word)
 }
 
 function isOfMailOnly(word: string): boolean {

@@ -16,7 +16,7 @@ const FORBIDDING = tokens(
   'ne pas aucun aucune plus jamais sans interdit interdite refus refuse refusé refusée',
   'no sin nunca ningun ninguna prohibido prohibida rechaza rechazado non senza mai nessuna nessun vietato vietata rifiuta ' +
     'rifiutato não sem nenhum proibido proibida recusa recusado',
-  'niet geen nooit zonder verboden weigert geweigerd ongewenst nie bez zakaz zabroniony zabroniona zabronione żadnych',
+  'niet geen nooit zonder verboden weigert geweigerd ongewenst nie bez brak zakaz zabroniony zabroniona zabronione żadnych',
   'не нет без никаких запрет запрещено запрещен запрещена запрещён отказ לא אל אין ללא אסור لا عدم غير بدون ممنوع',
 )
 const FORBIDDING_PARTS = parts('不 勿 禁止 拒 別 别 しない ません')
@@ -33,7 +33,11 @@ const CONSENT = parts(
     'toestemming zgod соглас подпис הסכמה מנוי موافق اشتراك 同意 購読 订阅 訂閱',
 )
 const INTEREST = parts('interes интерес עניין מעוניין مهتم 関心 興味 兴趣 興趣')
+const REQUESTING = parts(
+  'asked request gebeten bittet bitte wunsch demand pidio solicit chiest richiest pediu pedido verzoek gevraagd prosi prosb poprosil просил просит просьб ביקש طلب 希望 要求',
+)
 const PERMITTING = tokens(
+  'permission permiso permesso permissao autorisation autorizacion autorizzazione autorizacao pozwolenie zgoda разрешение',
   'may can could allowed ok okay wants wish wishes like darf dürfen kann möchte will gewünscht erwünscht erlaubt',
   'peut peux souhaite souhaité veut puede desea quiere può vuole desidera pode deseja quer mag wil gewenst kan',
   'można chce życzy можно может хочет желает מותר רוצה מעוניין يمكن يرغب يريد',
@@ -73,8 +77,9 @@ export function wordsOf(text: string): string[] {
 
 /** Whether the words forbid or permit contact, or name nothing but a way of it; undefined if they do not. */
 export function contactingOf(words: readonly string[]): 'forbids' | 'permits' | undefined {
-  if (!words.some(word => CONTACTING.test(word)) && !CONTACTING.test(words.join(''))) return undefined
-  if (isForbidding(words)) return 'forbids'
+  const has = (part: RegExp) => words.some(word => part.test(word)) || part.test(words.join(''))
+  if (isForbidding(words) && (has(CONTACTING) || has(INTEREST))) return 'forbids'
+  if (!has(CONTACTING)) return undefined
   const isPermission = words.some(word => PERMITTING.has(word))
   return isPermission || words.every(word => CONTACTING.test(word) || FILLERS.has(word))
     ? 'permits'
@@ -100,5 +105,5 @@ export function isLeavingPhrase(text: string, isLeaving: (word: string) => boole
   if (words.some((_, i) => LEAVING.test(words.slice(i, i + 3).join('')))) return true
   const has = (part: RegExp) => words.some(word => part.test(word))
   if (isForbidding(words)) return has(CONTACTING) || has(INTEREST) || has(CONSENT)
-  return words.some(isLeaving) && (has(CONTACTING) || has(CONSENT))
+  return words.some(isLeaving) && (has(CONTACTING) || has(CONSENT) || has(REQUESTING))
 }

@@ -189,6 +189,12 @@ const ASKED: Record<string, readonly string[]> = {
   Remark: ['bitte keine Werbung', 'VIP', 'a', 'b', 'c', 'd'],
   Stage: ['Consent revoked', 'VIP', 'a', 'b', 'c', 'd'],
   DOI: ['0', '1'],
+  'Newsletter-Ende': ['01.02.2024', ''],
+  Verstorben: ['ja', 'nein'],
+  Outreach: ['paused by request', 'running'],
+  'Stato consenso': ['in dubbio', 'dato'],
+  'Permiso de contacto': ['no', 'sí'],
+  Powód: ['brak zainteresowania', 'cena', 'a', 'b', 'c'],
   'DOI Status': ['offen', 'bestätigt'],
   Anmeldestatus: ['offen', 'angemeldet'],
 }
