@@ -5,7 +5,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
-import { startFaultText } from './app/start-faults.ts'
+import { startFaultText, storeFailure } from './app/start-faults.ts'
 import { endOnUncaughtErrors } from './app/uncaught-errors.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
@@ -49,10 +49,8 @@ try {
   app = await startApp(config, {
     log,
     onFatal(error) {
-      log.fatal(
-        { event: 'store_failed', err: error },
-        'The store has failed. The process exits, so that it accepts no mail that it cannot store.',
-      )
+      const { fields, text } = storeFailure(error, loaded.config)
+      log.fatal({ event: 'store_failed', ...fields }, text)
       process.exit(1)
     },
   })

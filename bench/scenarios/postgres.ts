@@ -260,6 +260,7 @@ function emailOf(accountId: Id, id: Id, now: number, text: string): AcceptInput[
     blobs: [],
     recipients: [{ address, domain: 'simulator.test', kind: 'to', simulated: true }],
     simulated: true,
+    owesNotices: false,
     class: DELIVERY_CLASS.transactional,
     expiresAt: now + 48 * 3_600_000,
   }

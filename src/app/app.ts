@@ -24,7 +24,7 @@ import { createPlans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
 import { MISSED } from '../store/command.ts'
 import { locate } from '../store/dialect.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { awaitFolder, openStore, type Store } from '../store/open.ts'
 import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
 import { checkBeforeStart } from '../store/start-check.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
@@ -39,6 +39,7 @@ import { baseUrlOf, type HttpService, startHttpService } from './http.ts'
 import { startInboundService } from './inbound.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
+import { checkListeners } from './listener-check.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startMtaSts } from './mta-sts.ts'
 import { parkTasks } from './parked-tasks.ts'
@@ -104,7 +105,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     for (const close of started.splice(0).reverse()) await close()
   }
   try {
-    const checked = await checkStart(config, log)
+    const checked = await checkStart(config, log, clock)
     const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
     await parkTasks({ config, clock, log, store })
@@ -141,7 +142,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       clockSeat: deps.clock?.seat ?? null,
     })
     started.push(dns.close)
-    const readiness = createReadiness(store.run, clock)
+    const readiness = createReadiness({ store, dataDir: config.dataDir, clock })
     const { http, firstRun, ...behind } = await startHttpService(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
     if (isWhole) {
@@ -176,9 +177,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
 }
 
 /** @throws StartFault before anything is written, when the service cannot start */
-async function checkStart({ dataDir, database, secretKey }: Config, log: Log) {
+async function checkStart(config: Config, log: Log, clock: Clock) {
+  const { dataDir, database, secretKey } = config
   const checked = await checkBeforeStart({ dataDir, ...database, secretKey })
   for (const note of checked.notes) log.warn({ event: 'start_note' }, note)
+  await awaitFolder({ dataDir, clock, patienceMs: LOCK_WAIT_MS_MAX }) // its process uses the ports, too
+  await checkListeners(config, { clock, log })
   return checked
 }
 

@@ -1,9 +1,13 @@
 /**
- * Readiness of the service: every part has started, none is stopping, and the store accepts writes. Called by
- * `GET /ready`.
+ * Readiness of the service: every part has started, none is stopping, the store accepts writes, and the disk
+ * has room for mail. Called by `GET /readyz`.
  */
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Clock, within } from '../lib/clock.ts'
-import { type Run, StorageUnavailable } from '../store/command.ts'
+import { type Commands, type Run, StorageUnavailable } from '../store/command.ts'
+import { databaseFile, type StoreLocation } from '../store/dialect.ts'
+import type { Store } from '../store/open.ts'
 import type { settingCommands } from '../store/settings.ts'
 
 interface Readiness {
@@ -13,14 +17,40 @@ interface Readiness {
   notReady(): Promise<string[]>
 }
 
+interface ReadinessOptions {
+  store: {
+    run: Run<typeof settingCommands>
+    unavailableAt: Store<Commands>['unavailableAt']
+    location: StoreLocation
+  }
+  dataDir: string
+  /** Reads the free bytes of the disk of a folder. */
+  freeBytes?(folder: string): Promise<number>
+  clock: Clock
+}
+
 /** Time for which the result of a write is reused, however many callers ask. */
 const WRITE_REUSE_MS = 1_000
 /** Time after which a store counts as not accepting writes. */
 const WRITE_MS_MAX = 5_000
+/**
+ * Time for which a command that could not be stored counts. A small write, such as the one below, may find
+ * room where mail finds none.
+ */
+const FAILURE_COUNTS_MS = 10_000
+/** With less space the write-ahead log cannot hold the commit of a usual message and its checkpoint. */
+const FREE_BYTES_MIN = 4 * 1024 * 1024
 
-export function createReadiness(run: Run<typeof settingCommands>, clock: Clock): Readiness {
+export function createReadiness({
+  store: { run, unavailableAt, location },
+  dataDir,
+  freeBytes = freeBytesOf,
+  clock,
+}: ReadinessOptions): Readiness {
+  const file = databaseFile(location)
+  const folders = new Set([dataDir, file === undefined ? dataDir : dirname(file)])
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
-  let written = { at: Number.NEGATIVE_INFINITY, good: Promise.resolve(false) }
+  let tried = { at: Number.NEGATIVE_INFINITY, missing: Promise.resolve<string[]>([]) }
 
   const writes = async () => {
     try {
@@ -30,6 +60,12 @@ export function createReadiness(run: Run<typeof settingCommands>, clock: Clock):
       if (error instanceof StorageUnavailable) return false
       throw error
     }
+  }
+  const hasFailed = () =>
+    clock.monotonic() - (unavailableAt() ?? Number.NEGATIVE_INFINITY) < FAILURE_COUNTS_MS
+  const missing = async () => {
+    const [isWritten, free] = await Promise.all([writes(), Promise.all([...folders].map(freeBytes))])
+    return [...(isWritten ? [] : ['database']), ...(Math.min(...free) < FREE_BYTES_MIN ? ['disk space'] : [])]
   }
 
   return {
@@ -42,8 +78,14 @@ export function createReadiness(run: Run<typeof settingCommands>, clock: Clock):
     async notReady() {
       if (phase !== 'running') return [phase]
       const now = clock.monotonic()
-      if (now - written.at > WRITE_REUSE_MS) written = { at: now, good: writes() }
-      return (await within(clock, WRITE_MS_MAX, written.good)) ? [] : ['database']
+      if (now - tried.at > WRITE_REUSE_MS) tried = { at: now, missing: missing() }
+      const found = (await within(clock, WRITE_MS_MAX, tried.missing)) ?? ['database']
+      return found.length === 0 && hasFailed() ? ['database'] : found
     },
   }
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
 }

@@ -1,6 +1,6 @@
 /**
- * Text that the program prints when the service cannot start: one line with what to do, or a stack trace for
- * an unexpected error. Called by `main.ts`.
+ * Texts for the operator when the service cannot start, or has to end because its store has failed: one line
+ * with what to do, or a stack trace for an unexpected error. Called by `main.ts`.
  */
 import { type Config, ConfigError } from '../config/config.ts'
 import { isStartFault } from '../lib/start-fault.ts'
@@ -21,6 +21,22 @@ function explained(error: unknown, config: Config): string | undefined {
   if (isDamaged(error))
     return damageText(locate({ dataDir: config.dataDir, url: config.database.url }), error as Error)
   return (isListenFault(error) ? listenText(error, config) : undefined) ?? systemText(error)
+}
+
+/** Describes for the log why the store of a running service has failed; a damaged database needs no trace. */
+export function storeFailure(
+  error: Error,
+  { dataDir, database }: Pick<Config, 'dataDir' | 'database'>,
+): { fields: { err: Error } | { fault: string }; text: string } {
+  if (isDamaged(error))
+    return {
+      fields: { fault: error.message },
+      text: `The process exits: ${damageText(locate({ dataDir, url: database.url }), error)}`,
+    }
+  return {
+    fields: { err: error },
+    text: 'The store has failed. The process exits, so that it accepts no mail that it cannot store.',
+  }
 }
 
 /**
@@ -105,15 +121,16 @@ function adviceFor(code: string, key: string, { host, port }: { host: string; po
   return (ADVICE[code] ?? 'the system refuses it') + stub
 }
 
-function listenersOf({ http, smtp, acme, dns }: Config) {
+/** The listeners that this process opens, with the keys of their settings. */
+export function listenersOf({ http, smtp, acme, dns, roles }: Config) {
   const places = [
     ['http.listen', http.listen],
     ['http.tls_listen', http.tlsListen],
-    ['smtp.inbound.listen', smtp.inbound.listen],
+    ['smtp.inbound.listen', roles.includes('all') ? smtp.inbound.listen : null],
     ['smtp.submission.listen', smtp.submission.listen],
     ['smtp.submission_tls.listen', smtp.submissionTls.listen],
     ['smtp.relay.listen', smtp.relay.listen],
-    ['acme.listen', acme.listen],
+    ['acme.listen', acme.enabled ? acme.listen : null],
     ...dns.listen.map(place => ['dns.listen', place] as const),
   ] as const
   return places.flatMap(([key, place]) => (place === null ? [] : [{ key, place }]))

@@ -47,6 +47,16 @@ export function isForOthers(path: string): boolean {
   return found !== undefined && (found.mode & OTHERS) !== 0
 }
 
+/**
+ * @param path exists, and the user of the service may not read and write it
+ * @param userId the user of the service
+ */
+export function accessAdvice(path: string, userId = process.getuid?.()): string {
+  const entry = statSync(path)
+  if (entry.uid !== userId) return "make the service's user its owner"
+  return `its owner is the service's user, who may not use it; run \`chmod u+rw${entry.isDirectory() ? 'x' : ''} ${path}\``
+}
+
 function looseEntries({ dataDir, blobFolder, databaseFile }: StoredFiles) {
   const database =
     databaseFile === undefined ? [] : [databaseFile, `${databaseFile}-wal`, `${databaseFile}-shm`]

@@ -5,7 +5,8 @@
  * In: the location and the entry file of the writer, from `app/app.ts` and the command line. Out: `run` for
  * commands, `db` and `find` for queries, `on` for announcements.
  */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { StartFault } from '../lib/start-fault.ts'
@@ -24,7 +25,7 @@ import {
   type StoreLocation,
 } from './dialect.ts'
 import { tightenFiles } from './file-modes.ts'
-import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
+import { FolderInUse, type FolderLock, LOCK_FILE, lockFolder } from './lock.ts'
 import { emptyText } from './migrate.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
@@ -59,6 +60,7 @@ export interface StoreOptions {
 export interface Store<C extends Commands> {
   run: WriterClient<C>['run']
   on: WriterClient<C>['on']
+  unavailableAt: WriterClient<C>['unavailableAt']
   /** Read-only queries. Every statement sees the last commit. */
   db: Db
   find: Find
@@ -114,6 +116,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     return {
       run: client.run,
       on: client.on,
+      unavailableAt: client.unavailableAt,
       db,
       find,
       readTogether,
@@ -142,8 +145,20 @@ function watchDatabase(location: StoreLocation, { clock, onLoss }: StoreOptions)
   return file === undefined ? undefined : watchSameFile(file, clock, onLoss)
 }
 
+/**
+ * Resolves when no other process uses the folder. Writes nothing.
+ * @throws FolderInUse
+ */
+export async function awaitFolder(options: Pick<StoreOptions, 'dataDir' | 'clock' | 'patienceMs'>) {
+  if (existsSync(join(options.dataDir, LOCK_FILE))) (await lockPatiently(options)).release()
+}
+
 /** @throws FolderInUse */
-async function lockPatiently({ dataDir, clock, patienceMs = 0 }: StoreOptions): Promise<FolderLock> {
+async function lockPatiently({
+  dataDir,
+  clock,
+  patienceMs = 0,
+}: Pick<StoreOptions, 'dataDir' | 'clock' | 'patienceMs'>): Promise<FolderLock> {
   for (const endsAt = clock.monotonic() + patienceMs; ; ) {
     try {
       return lockFolder(dataDir)

@@ -83,19 +83,46 @@ const CHECK_CONTEXT = 'secret check'
 /**
  * Chooses the secret that a database was written with.
  * @param stored value of the setting `secret_check`; undefined when the database is not yet tied to a secret
- * @param folder data folder, for the message
+ * @param place data folder, and whether the secrets are those of `secret_key`, for the message
  * @returns undefined when there is no secret and none is needed yet
  * @throws StartFault when none of the secrets fits
  */
 export function secretOf(
   stored: string | undefined,
   given: readonly Buffer[],
-  folder: string,
+  place: { folder: string; isConfigured: boolean },
 ): Buffer | undefined {
   if (stored === undefined) return given[0]
   const fitting = given.find(secret => misfit(createSecretKeys(secret), stored) === undefined)
   if (fitting) return fitting
-  throw otherSecret(given.length === 0 ? `: ${join(folder, SECRET_FILE)} is missing` : '')
+  throw otherSecret(remedyFor(stored, given, place))
+}
+
+/** @returns which secret is the wrong one and where the right one may be, as the end of a sentence */
+function remedyFor(
+  stored: string,
+  given: readonly Buffer[],
+  { folder, isConfigured }: { folder: string; isConfigured: boolean },
+): string {
+  const file = join(folder, SECRET_FILE)
+  if (!isConfigured)
+    return (
+      `${file} ${given.length === 0 ? 'is missing' : 'holds another one'}; restore the former one, ` +
+      'or set MAILHORN_SECRET_KEY again if the service was started with it'
+    )
+  const kept = keptSecret(folder)
+  return kept !== undefined && misfit(createSecretKeys(kept), stored) === undefined
+    ? `secret_key (MAILHORN_SECRET_KEY) has another value, and ${file} holds the right one; remove the setting`
+    : 'secret_key (MAILHORN_SECRET_KEY) has another value; restore the former one, or the former secret.key and no setting'
+}
+
+/** @returns undefined also when `secret.key` is damaged, which does not matter beside a configured secret */
+function keptSecret(folder: string): Buffer | undefined {
+  try {
+    return readSecret(folder)
+  } catch {
+    return undefined
+  }
 }
 
 /** @returns why the secret does not open what the database was tied to; undefined when it does */
@@ -108,8 +135,8 @@ function misfit(secrets: SecretKeys, stored: string): unknown {
   }
 }
 
-function otherSecret(detail = '', cause?: unknown): StartFault {
-  const text = `the secret key is not the one this database was written with${detail}; restore the former one`
+function otherSecret(remedy: string, cause?: unknown): StartFault {
+  const text = `the secret key is not the one this database was written with: ${remedy}`
   return new StartFault(text, { cause })
 }
 
@@ -131,5 +158,5 @@ export async function insistOnSameSecret(
     return
   }
   const cause = misfit(secrets, stored)
-  if (cause !== undefined) throw otherSecret('', cause)
+  if (cause !== undefined) throw otherSecret('restore the former one', cause)
 }

@@ -21,6 +21,7 @@ import {
   lookInto,
   type StoreLocation,
 } from './dialect.ts'
+import { accessAdvice } from './file-modes.ts'
 import { LOCK_FILE } from './lock.ts'
 import type { AskDatabase } from './look.ts'
 import { emptyText, insistOnKnownVersion } from './migrate.ts'
@@ -74,7 +75,10 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
   if (seen.migrations.length === 0 && !mayBegin)
     throw new StartFault([emptyText(describe(location), namesIn(dataDir)), ...notesOn(dataDir)].join('. '))
   insistOnKnownVersion(seen.migrations)
-  const secret = secretOf(seen.secretCheck, given, dataDir)
+  const secret = secretOf(seen.secretCheck, given, {
+    folder: dataDir,
+    isConfigured: options.secretKey !== null,
+  })
   return {
     secret,
     needsCheck: !isBlank(location) && needsCheckLater(location),
@@ -159,7 +163,7 @@ function deniedText(path: string, code = ''): string {
     return `${path} cannot be written (EROFS): its file system is mounted read-only; mount it writable`
   if (code === 'EPERM')
     return `${path} cannot be written (EPERM): it is marked as immutable; remove the mark (\`chattr -i\`)`
-  return `${path} cannot be read and written (${code}): make the service's user its owner`
+  return `${path} cannot be read and written (${code}): ${accessAdvice(path)}`
 }
 
 function insistOnRoom(folder: string) {

@@ -1,5 +1,5 @@
 /** The start after a kill checks the pages of the database: at once, or in the background when there are many. */
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -58,6 +58,34 @@ test('a large database is checked while the service runs, which says so and rais
   assert.match(alert.reply, 'restore a backup')
   assert.is((await program.call('GET', '/healthz')).status, 200)
   assert.is((await program.end('SIGTERM')).code, 0)
+})
+
+/** Overwrites all pages but the first while the service runs, which then has to read them from the file again. */
+function damageBelow(file: string) {
+  const raw = new Database(file)
+  raw.exec("insert into settings (key, value) values ('changed', '')")
+  raw.pragma('wal_checkpoint(TRUNCATE)')
+  const open = openSync(file, 'r+')
+  const { size } = fstatSync(open)
+  writeSync(open, Buffer.alloc(size - PAGE_BYTES, 0xa5), 0, size - PAGE_BYTES, PAGE_BYTES)
+  closeSync(open)
+  raw.close()
+}
+
+test('damage that is met while the service runs ends it with one line that names the file and the remedy', async t => {
+  if (isOnPostgres) return
+  const path = mkdtempSync(join(tmpdir(), 'mailhorn-damaged-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  const program = await t.using(startProgram({ dataDir: path }))
+  const file = join(path, 'mailhorn.db')
+  damageBelow(file)
+  await program.call('GET', '/readyz').catch(() => {})
+  assert.is((await program.ended).code, 1)
+  const [line, ...more] = program.logs.filter(({ event }) => event === 'store_failed')
+  assert.equal(more, [])
+  assert.match(`${line!.msg}`, `the database ${file} is damaged (SQLITE_`)
+  assert.match(`${line!.msg}`, 'restore a backup, see "Backup" in docs/operations.md')
+  assert.is(line!.err, undefined)
 })
 
 test('after an orderly stop nothing is checked', async t => {

@@ -107,7 +107,7 @@ const REFUSALS: Refusal[] = [
       beforeTheLastMigration(scene)
       writeFileSync(join(scene.dataDir, 'secret.key'), OTHER_KEY)
     },
-    says: 'the secret key is not the one this database was written with; restore the former one',
+    says: /the secret key is not the one this database was written with: \S+secret\.key holds another one; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {
     when: 'MAILHORN_SECRET_KEY is another one and the database is older',
@@ -115,7 +115,7 @@ const REFUSALS: Refusal[] = [
       beforeTheLastMigration(scene)
       scene.settings = { SECRET_KEY: 'quite another secret' }
     },
-    says: 'the secret key is not the one this database was written with; restore the former one',
+    says: /the secret key is not the one this database was written with: secret_key \(MAILHORN_SECRET_KEY\) has another value, and \S+secret\.key holds the right one; remove the setting/,
   },
   {
     when: 'secret.key is missing and the database is older',
@@ -123,7 +123,7 @@ const REFUSALS: Refusal[] = [
       beforeTheLastMigration(scene)
       rmSync(join(scene.dataDir, 'secret.key'))
     },
-    says: /the secret key is not the one .*: \S+secret\.key is missing; restore the former one/,
+    says: /the secret key is not the one .*: \S+secret\.key is missing; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {
     when: 'secret.key is cut off',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -154,7 +155,12 @@ test('a second process on the same folder is refused, and the first goes on', as
   const first = await t.using(startProgram({ dataDir }))
   const second = await runProgram({ dataDir })
   assert.is(second.code, 1)
-  assert.match(second.output, /data folder .* is in use by another process/)
+  assert.match(
+    second.output,
+    new RegExp(
+      `data folder .* is in use by another process \\(process ${first.pid}\\); stop it, or set another data_dir`,
+    ),
+  )
   assert.not.match(second.output, /Password|API key/)
   assert.equal((await first.call('GET', '/readyz')).body, { status: 'ready' })
 })
@@ -201,7 +207,7 @@ test('is refused with another MAILHORN_SECRET_KEY than the one it began with', a
   for (const other of [{ SECRET_KEY: 'another secret altogether' }, {}]) {
     const refused = await runProgram({ dataDir, settings: other })
     assert.is(refused.code, 1)
-    assert.match(refused.output, /secret key is not the one/)
+    assert.match(refused.output, /secret key is not the one .*MAILHORN_SECRET_KEY/)
     assert.not.match(refused.output, /another secret altogether/)
   }
   const program = await t.using(startProgram({ dataDir, settings }))
@@ -324,7 +330,9 @@ test('is refused on a port that is taken, which is named', async t => {
   const taken = createServer().listen(port, '127.0.0.1')
   t.after(() => taken.close())
   for (const [variable, key] of Object.entries(LISTENERS)) {
-    const refused = await runProgram({ dataDir: folder(t), settings: { [variable]: `127.0.0.1:${port}` } })
+    const dataDir = folder(t)
+    const refused = await runProgram({ dataDir, settings: { [variable]: `127.0.0.1:${port}` } })
+    assert.not(existsSync(dataDir), 'nothing was written')
     const line = lastLine(refused)
     assert.match(line, `cannot listen on 127.0.0.1:${port} (${key}): another program uses the port`)
   }

@@ -101,7 +101,7 @@ function changeIn(options: InstallationOptions): Change {
       } catch (error) {
         if (!(error instanceof FolderInUse)) throw error
         if (clock.monotonic() >= endsAt)
-          throw new CommandError(`${error.message}, which does not respond; nothing was changed`)
+          throw new CommandError(`${error.message}. It does not respond, and nothing was changed`)
         await sleep(clock, LOOK_EVERY_MS)
       }
     }

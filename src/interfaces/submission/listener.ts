@@ -187,7 +187,8 @@ function createAuth(
       return answer(
         new ReplyError(
           535,
-          '5.7.8 The user name is resend, mailhorn or the id of the key, and the password an API key',
+          '5.7.8 These credentials are not accepted. The password is an API key or an access token with the scope emails:send, ' +
+            'and the user name is resend, mailhorn or the id of the key or token',
         ),
       )
     }

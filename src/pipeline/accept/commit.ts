@@ -113,7 +113,7 @@ function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
     const verified = domain !== undefined && acceptsMail(domain)
     const refusal =
       refuseSendTime(email.row.scheduledAt, now) ??
-      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain)) ??
+      (verified ? undefined : refuseUnverified(email, domain)) ??
       refuseTopic(sender, email, known.consent)
     if (refusal) {
       if (!batch) return refusal
@@ -181,6 +181,19 @@ async function take(
   const accepted = { ids, leftOut: leftOut.sort((a, b) => a.index - b.index) }
   if (ids.length > 0) await rememberKey(tx, keys, input, accepted)
   return accepted
+}
+
+/** Mail to the simulator needs no verified domain, but a notification to an address elsewhere does. */
+function refuseUnverified(
+  { simulated, owesNotices, fromDomain }: NewEmail,
+  domain: KnownDomain | undefined,
+): Refusal | undefined {
+  if (!simulated) return notVerified(fromDomain, domain)
+  if (!owesNotices) return undefined
+  const message =
+    `NOTIFY is not possible from ${fromDomain}, which is no verified domain: the notification could not be sent. ` +
+    'Leave NOTIFY out, or verify the domain.'
+  return refuseField('domain_not_verified', 'from', message)
 }
 
 function notVerified(name: string, domain: KnownDomain | undefined): Refusal {

@@ -4,6 +4,9 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
+import { parseForeignAddress } from '../../protocols/smtp/address.ts'
+import { wantsNotices } from '../../protocols/smtp/dsn.ts'
+import type { Dsn } from '../../resources/emails/dsn.ts'
 import { ownMessageId, storedMailboxes } from '../../resources/emails/email-rows.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
 import type { PreparedEmail } from './prepared.ts'
@@ -94,9 +97,16 @@ export function newEmailOf(
     blobs: [...attachments.map(({ blob }) => blob), ...(email.raw ? [email.raw.message] : [])],
     recipients,
     simulated: recipients.every(recipient => recipient.simulated),
+    owesNotices: owesNotices(email.raw?.dsn ?? null, simulatorDomains),
     class: DELIVERY_CLASS.transactional,
     expiresAt: (email.scheduledAt ?? now) + expireAfterMs,
   }
+}
+
+function owesNotices(dsn: Dsn | null, simulatorDomains: ReadonlySet<string>): boolean {
+  if (dsn === null || dsn === 'notice' || !wantsNotices(dsn)) return false
+  const to = parseForeignAddress(dsn.sender)
+  return 'fault' in to || !simulatorDomains.has(to.domain)
 }
 
 function storedAttachment(

@@ -50,6 +50,8 @@ export interface NewEmail {
   recipients: (EnvelopeRecipient & { simulated: boolean })[]
   /** True if all recipients are simulator addresses. Such an email needs no verified domain. */
   simulated: boolean
+  /** True if notifications of delivery may have to be sent to an address outside of the simulator. */
+  owesNotices: boolean
   class: number
   expiresAt: number
 }

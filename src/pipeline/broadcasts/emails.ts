@@ -54,6 +54,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
       blobs: [],
       recipients: [{ address, domain, kind: 'to', simulated }],
       simulated,
+      owesNotices: false,
       class: DELIVERY_CLASS.broadcast,
       expiresAt: now + expireAfterMs,
     }

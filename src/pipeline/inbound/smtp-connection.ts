@@ -22,7 +22,8 @@ export interface Connection {
   send(code: number, text: string | string[], context?: unknown): void
   close(): void
   upgrade(...callbacks: (() => void)[]): void
-  session: { envelope?: { mailFrom: unknown } }
+  /** `error` is the last negative reply, as the client got it. */
+  session: { envelope?: { mailFrom: unknown }; error?: string }
   /** True while a command is being processed. */
   _handlerPending: boolean
   _parser: Parser | false
@@ -172,8 +173,9 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
   let count = 0
   connection.send = (code, text, context) => {
     send(code, text, context)
-    if (code >= 400) counts.turnedAway(code, String(text))
-    if (code >= 500 && ++count === ERRORS_MAX) send(421, '4.7.0 Too many errors')
+    // smtp-server has added the enhanced status code, if the client gets one.
+    if (code >= 400) counts.turnedAway(code, String(connection.session.error).slice('421 '.length))
+    if (code >= 500 && ++count === ERRORS_MAX) connection.send(421, '4.7.0 Too many errors')
   }
 }
 

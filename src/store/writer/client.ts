@@ -12,6 +12,8 @@ export interface WriterClient<C extends Commands> {
   on(topic: string, listener: (payloads: unknown[]) => void): void
   /** Number of requests that have not been answered. */
   pendingCount(): number
+  /** Monotonic time in ms of the last command that could not be stored; undefined if all could. */
+  unavailableAt(): number | undefined
   close(): void
 }
 
@@ -37,9 +39,13 @@ export function createWriterClient<C extends Commands>(
   const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
   const outbox = createOutbox(port, clock, (seq, error) => pending.take(seq)?.reject(error))
   let closed = false
+  let unavailableAt: number | undefined
 
   port.on('message', ({ replies, announcements }: GroupReport) => {
-    for (const reply of replies) settle(pending, reply)
+    for (const reply of replies) {
+      if (!reply.ok && reply.unavailable) unavailableAt = clock.monotonic()
+      settle(pending, reply)
+    }
     for (const { topic, payloads } of announcements)
       for (const listener of listeners.get(topic) ?? []) listener(payloads)
   })
@@ -59,6 +65,7 @@ export function createWriterClient<C extends Commands>(
     run: run as Run<C>,
     on: (topic, listener) => void listeners.set(topic, [...(listeners.get(topic) ?? []), listener]),
     pendingCount: () => pending.size,
+    unavailableAt: () => unavailableAt,
     close() {
       outbox.flush()
       port.close()

@@ -148,7 +148,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
         } catch (error) {
           const cause = error instanceof GroupLost ? error.cause : error
           const trouble = session.troubleOf(cause)
-          if (trouble === 'fatal') throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
+          if (trouble === 'fatal') throw new DiskFailure(cause)
           subscribers.forget()
           await session.rollback()
           const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)

@@ -84,7 +84,10 @@ for (const mechanism of ['PLAIN', 'LOGIN'] as const)
     const client = await secured(t, from)
     const first = await guess(client, 'resend', mechanism)
     const second = await guess(client, 'resend', mechanism)
-    assert.match(first.reply, /^535 5\.7\.8 The user name is resend, mailhorn .* the password an API key/)
+    assert.match(
+      first.reply,
+      /^535 5\.7\.8 These credentials are not accepted\. The password is an API key or an access token/,
+    )
     assert.match(second.reply, /^535 5\.7\.8/)
     assert.ok(first.waitedMs >= 1_000 && second.waitedMs >= 2_000)
     assert.match((await guess(client, 'resend', mechanism)).reply, /^421 4\.7\.0/)

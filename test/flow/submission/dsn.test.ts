@@ -122,6 +122,34 @@ test('parameters that are not offered, not valid or doubled are refused by name'
     assert.match(await client.say(`RCPT TO:<bob@there.example> ${parameters}`), reply, parameters)
 })
 
+for (const [what, sender, from, notify, reply] of [
+  [
+    'no verified domain',
+    'hello@example.com',
+    'hello@example.com',
+    'SUCCESS',
+    /^550 5\.7\.1 NOTIFY .* example\.com/,
+  ],
+  [
+    'no verified domain',
+    'a@b.example.net',
+    'Ann <c@example.net>',
+    'FAILURE,DELAY',
+    /^550 5\.7\.1 NOTIFY .* example\.net/,
+  ],
+  ['no verified domain', 'hello@example.com', 'hello@example.com', 'NEVER', /^250/],
+  ['a simulator address', 'delivered@simulator.test', 'delivered@simulator.test', 'SUCCESS', /^250/],
+  ['a verified domain', 'ann@here.example', 'ann@here.example', 'SUCCESS', /^250/],
+] as const)
+  test(`mail to the simulator from ${what} with NOTIFY=${notify} of ${from} is answered ${reply}`, async t => {
+    const client = await dialed(t)
+    assert.match(await client.say(`MAIL FROM:<${sender}>`), /^250/)
+    assert.match(await client.say(`RCPT TO:<delivered@simulator.test> NOTIFY=${notify}`), /^250/)
+    await client.say('DATA')
+    client.write(`From: ${from}\r\nTo: delivered@simulator.test\r\nSubject: hi\r\n\r\nbody\r\n`)
+    assert.match(await client.say('.'), reply)
+  })
+
 test('a success is reported as relayed, with the ids that the client gave', async t => {
   const sender = 'success@app.here.example'
   const rcpt = ['<ok-1@there.example> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;Old+2Bone@first.example']

@@ -69,7 +69,7 @@ test('open: a second start migrates nothing', async t => {
 test('open: a folder in use is refused by name, and free again after the close', async t => {
   const folder = await t.using(tempFolder())
   const store = await openStore(optionsFor(folder.path))
-  const message = `the data folder ${folder.path} is in use by another process`
+  const message = `the data folder ${folder.path} is in use by another process (process ${process.pid}); stop it, or set another data_dir`
   assert.is(await refusal(optionsFor(folder.path)), message)
   assert.is(await refusal(optionsFor(folder.path, { url: 'sqlite:other.db' })), message)
   await store.close()

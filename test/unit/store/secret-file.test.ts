@@ -59,7 +59,7 @@ test('secret check: a database opens with its first secret only', async t => {
   await insistOnSameSecret(store.db, store.run, createSecretKeys(Buffer.alloc(32, 2))).then(
     () => assert.unreachable(),
     error => {
-      assert.match(error.message, /not the one this database was written with; restore the former one/)
+      assert.match(error.message, /not the one this database was written with: restore the former one/)
       assert.ok(error.cause)
     },
   )

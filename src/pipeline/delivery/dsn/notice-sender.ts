@@ -3,7 +3,7 @@
  * an email of the account with the null sender, and counts against no quota.
  */
 import { hash } from 'node:crypto'
-import { idText } from '../../../lib/ids.ts'
+import { idText, wireId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { parseAddress } from '../../../protocols/smtp/address.ts'
 import { requestFor } from '../../../protocols/smtp/dsn.ts'
@@ -74,7 +74,7 @@ async function sendNotice(options: NoticeSenderOptions, row: DsnNoticeRow): Prom
   const accepted = await accept.send(sender, prepared, idempotency)
   if (!isRefusal(accepted)) return true
   log.warn(
-    { event: 'dsn_refused', email: idText(emailId), action, fault: accepted.message },
+    { event: 'dsn_refused', email_id: wireId('eml', emailId), action, fault: accepted.message },
     'A delivery status notification could not be queued',
   )
   return !REFUSALS[accepted.refused].reply.startsWith('4')
