@@ -19,8 +19,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { databaseOf, isOnPostgres } from '../kit/database.ts'
-import { runProgram, startProgram } from '../kit/process.ts'
+import { printedApiKey, runProgram, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
+import { until } from '../kit/until.ts'
 
 const test = suite('refused starts', { limitMs: 120_000 })
 
@@ -258,6 +259,39 @@ test('a start is refused and writes nothing when the disk is full', async t => {
   cpSync(scene.dataDir, small.dataDir, { recursive: true })
   await isRefused(small, /the disk of \S+ is full: [\d.]+ MB are free, and a start needs 32 MB: free some/)
 })
+
+test('a service whose disk fills up is not ready, accepts nothing, and is ready again when there is room', async t => {
+  if (!isRoot || isOnPostgres) return
+  const dataDir = newFolder(t)
+  mount(t, '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', dataDir)
+  const program = await t.using(startProgram({ dataDir, settings: {} }))
+  const body = {
+    from: 'a@here.example',
+    to: 'delivered@simulator.test',
+    subject: 's',
+    text: 'x'.repeat(300_000),
+  }
+  const send = () => program.call('POST', '/emails', { token: printedApiKey(program), body })
+  assert.is((await send()).status, 200)
+  fillUp(join(dataDir, 'filling'))
+  assert.is(await until(async () => ((await send()).status === 503 ? true : undefined)), true)
+  await until(async () => (await program.call('GET', '/readyz')).status === 503)
+  rmSync(join(dataDir, 'filling'))
+  assert.is((await send()).status, 200)
+  await until(async () => (await program.call('GET', '/readyz')).status === 200)
+})
+
+/** Writes until no space is left. */
+function fillUp(path: string) {
+  const file = openSync(path, 'w')
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4_096))
+  } catch (error) {
+    assert.is((error as NodeJS.ErrnoException).code, 'ENOSPC')
+  } finally {
+    closeSync(file)
+  }
+}
 
 test('a start is refused and writes nothing when the file system is read-only', async t => {
   if (!isRoot || isOnPostgres) return
