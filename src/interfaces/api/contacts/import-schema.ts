@@ -113,7 +113,8 @@ export const importSchema = z
       .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
       .meta({ description: 'Errors of the first 100 failed rows; the header is row 1.' }),
     notes: z.array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() })).meta({
-      description: 'Changes that were needed to import a row, such as a replaced line break; the first 100.',
+      description:
+        'How many contacts were imported as unsubscribed, and changes that were needed to import a row, such as a replaced line break; the first 100.',
     }),
     created_at: timeSchema,
     updated_at: timeSchema,

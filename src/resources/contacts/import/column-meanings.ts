@@ -4,7 +4,8 @@ import { ImportFault } from './fault.ts'
 
 /**
  * Meaning of a column: `property` if it does not say who has left, `ignore` if it is not imported either, or
- * whether the contacts with a value have left. The value `''` stands for empty cells, `*` for all others.
+ * whether the contacts with a value have left. The value `''` stands for empty cells, `*` for all that are
+ * not named.
  */
 export type ColumnMeaning = 'property' | 'ignore' | ReadonlyMap<string, boolean>
 

@@ -32,6 +32,12 @@ interface ImportBatch extends ImportKey {
 /** Maximum number of errors, and of notes, in a report. The count includes all errors. */
 export const ERRORS_MAX = 100
 
+/** What a row says about leaving. */
+export type RowConsent = Pick<ImportRow, 'leftBy' | 'silent'>
+
+/** Stands for the name of a column if an earlier opt-out of the address unsubscribes a contact. */
+export const OPT_OUT = ''
+
 const COUNTS = [
   'rowCount',
   'createdCount',
@@ -61,18 +67,21 @@ export const importCommands = {
     return 'begun'
   }),
 
-  /** Returns false if the audience was deleted. */
-  importRows: command<ImportBatch, boolean>(
+  /** Returns what the rows that were imported say about leaving; undefined if the audience was deleted. */
+  importRows: command<ImportBatch, readonly RowConsent[] | undefined>(
     async (
       tx,
       { accountId, audienceId, id, rows, errors, headerNotes = [], onExisting, subscriptions = [], at },
     ) => {
       const place = { accountId, audienceId }
-      if (!(await hasAudience(tx, place))) return false
+      if (!(await hasAudience(tx, place))) return undefined
       const batch = await readBatch(tx, place, { rows, onExisting, subscriptions, at })
       // before the contacts are written, so that opt-outs of new contacts take precedence
       await putSubscriptions(tx, batch.choices)
-      await writeContacts(tx, place, batch.writes, at)
+      const written = await writeContacts(tx, place, batch.writes, at)
+      const optOuts = written.filter(
+        (after, i) => after?.unsubscribed !== batch.writes[i]!.after?.unsubscribed,
+      )
       const header = { row: 1, email: null, notes: headerNotes }
       const notes = [header, ...rows].flatMap(({ row, email, notes }) =>
         notes.map((message): RowNote => ({ row, email, message, imported: true })),
@@ -81,24 +90,30 @@ export const importCommands = {
       batch.counts.failedCount = all.length
       batch.counts.rowCount = rows.length + errors.length
       await report(tx, { accountId, audienceId, id }, batch.counts, [...all, ...notes], at)
-      return true
+      return [...batch.said, ...optOuts.map(() => ({ leftBy: [OPT_OUT], silent: [] }))]
     },
     { weigh: ({ rows }) => rows.length },
   ),
 
-  /** Returns undefined if the audience was deleted. */
+  /**
+   * Returns undefined if the audience was deleted.
+   * @param notes about the whole file; they come before those about rows
+   */
   endImport: command<
-    ImportKey & { state: ImportState; fault: string | null; at: number },
+    ImportKey & { state: ImportState; fault: string | null; notes: readonly string[]; at: number },
     ContactImportRow | undefined
-  >(({ db }, { audienceId, id, state, fault, at }) =>
-    db
+  >(async (tx, { accountId, audienceId, id, state, fault, notes, at }) => {
+    const known = notes.length > 0 ? await entriesOf(tx, { audienceId, id }) : []
+    const added = notes.map((message): RowNote => ({ row: 1, email: null, message, imported: true }))
+    if (added.length > 0) await putEntries(tx, { accountId, audienceId, id }, [...added, ...known])
+    return tx.db
       .updateTable('contactImports')
       .set({ state, fault, updatedAt: at, endedAt: at })
       .where('audienceId', '=', audienceId)
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirst(),
-  ),
+      .executeTakeFirst()
+  }),
 
   /** Marks imports that were not updated since `before` as interrupted; their process has ended. */
   endLostImports: command<{ before: number; at: number }, void>(async ({ db }, { before, at }) => {
@@ -148,6 +163,7 @@ async function readBatch(
   const counts = Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts
   const errors: RowError[] = []
   const choices: ContactTopicRow[] = []
+  const said: RowConsent[] = []
   const known = found.flatMap(contact => (contact ? [contact.id] : []))
   const choose = await openTopicChoices(tx, place.accountId, subscriptions, known, at)
   for (const row of rows) {
@@ -162,6 +178,7 @@ async function readBatch(
       errors.push({ row: row.row, email: row.email, message })
       continue
     }
+    said.push({ leftBy: row.leftBy, silent: row.silent })
     const chosen = choose(after.id)
     choices.push(...chosen)
     if (known && chosen.length === 0 && hasSameFields(known.after, after)) counts.unchangedCount++
@@ -171,7 +188,7 @@ async function readBatch(
     }
   }
   const writes: ContactWrite[] = [...touched.values()].filter(({ before, after }) => before !== after)
-  return { writes, choices, counts, errors }
+  return { writes, choices, counts, errors, said }
 }
 
 /** An import can unsubscribe a contact but cannot resubscribe one. */
@@ -187,11 +204,12 @@ function madeOf(tx: Tx, place: ContactPlace, { email, changes }: ImportRow, at: 
 
 async function report(
   tx: Tx,
-  { audienceId, id }: ImportKey,
+  key: ImportKey,
   counts: Counts,
   entries: readonly (RowError | RowNote)[],
   at: number,
 ) {
+  const { audienceId, id } = key
   await tx.db
     .updateTable('contactImports')
     .set(eb => ({
@@ -201,13 +219,25 @@ async function report(
     .where('audienceId', '=', audienceId)
     .where('id', '=', id)
     .execute()
-  if (entries.length === 0) return
-  const [row] = await tx.rows.find('contactImports', [{ audienceId, id }], ['errors'])
-  const known = JSON.parse(row?.errors ?? '[]') as (RowError | RowNote)[]
-  const all = [...known, ...entries]
+  if (entries.length > 0) await putEntries(tx, key, [...(await entriesOf(tx, key)), ...entries])
+}
+
+async function entriesOf(
+  { rows }: Tx,
+  { audienceId, id }: Pick<ImportKey, 'audienceId' | 'id'>,
+): Promise<(RowError | RowNote)[]> {
+  const [row] = await rows.find('contactImports', [{ audienceId, id }], ['errors'])
+  return JSON.parse(row?.errors ?? '[]') as (RowError | RowNote)[]
+}
+
+async function putEntries(
+  { rows }: Tx,
+  { audienceId, id }: ImportKey,
+  all: readonly (RowError | RowNote)[],
+): Promise<void> {
   const errors = all.filter(entry => !('imported' in entry)).slice(0, ERRORS_MAX)
   const notes = all.filter(entry => 'imported' in entry).slice(0, ERRORS_MAX)
-  await tx.rows.update(
+  await rows.update(
     'contactImports',
     ['audienceId', 'id'],
     [{ audienceId, id, errors: JSON.stringify([...errors, ...notes]) }],

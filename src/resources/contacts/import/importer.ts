@@ -11,6 +11,7 @@ import type { ContactImportRow } from '../../../store/schema.ts'
 import type { TopicSubscription } from '../topic-commands.ts'
 import { type Column, columnNotes, keysOf, tooManyKeys } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
+import { ConsentCounts } from './consent-counts.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
 import { type ImportRow, type RowError, readRow } from './row.ts'
@@ -63,11 +64,15 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     columns: readonly Column[],
     records: AsyncIterable<ImportRecord>,
     terms: Pick<ImportRequest, 'onExisting' | 'subscriptions'>,
+    consent: ConsentCounts,
   ): Promise<boolean> => {
     let storing: Promise<boolean> = Promise.resolve(true)
     const store = async (batch: Batch) => {
       if (!(await storing)) return false
-      storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() })
+      storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() }).then(said => {
+        consent.add(said ?? [])
+        return said !== undefined
+      })
       storing.catch(() => {}) // the next await reports the error
       return true
     }
@@ -97,10 +102,11 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
     if (!(await begin(key, keys))) return undefined
+    const consent = new ConsentCounts()
     const end = (state: ContactImportRow['state'], fault: string | null) =>
-      run('endImport', { ...key, state, fault, at: clock.now() })
+      run('endImport', { ...key, state, fault, notes: consent.notes(), at: clock.now() })
     try {
-      if (!(await takeIn(key, columns, records, { onExisting, subscriptions }))) return undefined
+      if (!(await takeIn(key, columns, records, { onExisting, subscriptions }, consent))) return undefined
     } catch (error) {
       if (!(error instanceof ImportFault)) {
         await end('interrupted', 'The upload was interrupted, or a row could not be stored.')

@@ -19,6 +19,10 @@ export interface ImportRow {
   changes: ContactChanges
   /** What was changed in the row to import it. */
   notes: string[]
+  /** Columns by which the contact is unsubscribed. */
+  leftBy: string[]
+  /** Columns that say whether contacts stay, and are empty in this row. */
+  silent: string[]
 }
 
 export interface RowError {
@@ -53,13 +57,18 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     message,
   })
   const notes: string[] = []
+  const leaving: string[] = []
+  const silent: string[] = []
   let isSurplus = false
-  let isLeaving = false
   for (let i = 0; i < Math.max(cells.length, columns.length); i++) {
     const raw = cells[i] ?? ''
     const column = columns[i]
     if (raw.trim() === '') {
-      if (column?.kind === 'consent' && column.answers?.get('')) isLeaving = true
+      if (column?.kind !== 'consent') continue
+      const answer = emptyAnswer(column)
+      if (answer) leaving.push(column.name)
+      else if (answer === undefined && (column.answers || column.meaning === 'stays'))
+        silent.push(column.name)
       continue
     }
     if (!column) {
@@ -73,7 +82,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
       notes.push(`A line break in the cell \`${nameOf(column)}\` was replaced by a blank.`)
     if (column.kind === 'consent') {
       const left = leftBy(column, cell.trim())
-      if (left) isLeaving = true
+      if (left) leaving.push(column.name)
       if (left === undefined && !mayBeSilent(column.meaning)) throw unclear(column.name, cell, row)
       if (column.keeps === 'always' || (column.keeps === 'unclear' && left === undefined))
         properties.set(column.name, cell)
@@ -95,14 +104,15 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   if (isSurplus) notes.push(`Cells beyond the ${columns.length} of the header row were ignored.`)
   const [firstName, lastName] = [fields.get('first_name'), fields.get('last_name')]
   const flag = fields.get('unsubscribed')
+  if (flag !== undefined && hasLeft('left', flag)) leaving.push('unsubscribed')
   const changes: ContactChanges = {
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),
     ...(flag !== undefined && { unsubscribed: hasLeft('left', flag)! }),
-    ...(isLeaving && { unsubscribed: true }),
+    ...(leaving.length > 0 && { unsubscribed: true }),
     ...(properties.size > 0 && { properties }),
   }
-  return { row, email: foldAddress(parsed.address), changes, notes }
+  return { row, email: foldAddress(parsed.address), changes, notes, leftBy: leaving, silent }
 }
 
 /** Text of a cell, without blanks around it and guards against formulas. */
@@ -120,6 +130,11 @@ export function leftBy({ meaning, answers }: ConsentColumn, cell: string): boole
     hasLeft(meaning, cell) ??
     (answers && (hasLeft('word', cell) ?? answers.get(OTHER_VALUES)))
   )
+}
+
+/** What the client says about empty cells: whether these contacts have left. */
+export function emptyAnswer({ answers }: ConsentColumn): boolean | undefined {
+  return answers?.get('') ?? answers?.get(OTHER_VALUES)
 }
 
 /** What some programs write between the addresses of a contact. */

@@ -19,7 +19,7 @@ import { type CellKind, hasDoubtfulTag, kindOfCell, mayBeSilent } from './consen
 import { isAboutOthers, suspicionOf } from './consent-names.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
-import { cellText, leftBy } from './row.ts'
+import { cellText, emptyAnswer, leftBy } from './row.ts'
 import { openText } from './text.ts'
 
 /** A value with the first row that has it. */
@@ -32,7 +32,7 @@ export interface QuestionedValue {
 /** A column of which the file does not say whether it tells who has left. */
 export interface ConsentQuestion {
   column: string
-  /** The first different values, at most 12. */
+  /** The first different values, at most 12, and `''` if there are empty cells. */
   values: readonly QuestionedValue[]
 }
 
@@ -139,6 +139,7 @@ class ColumnSurvey {
   }
   readonly #otherTexts = new Set<string>()
   readonly #values = new Map<string, QuestionedValue>()
+  #empty: QuestionedValue | undefined
 
   constructor(column: OpenColumn, kinds: CellKinds) {
     this.#column = column
@@ -148,7 +149,10 @@ class ColumnSurvey {
   add(raw: string, row: number, email: string | undefined): void {
     const cell = cellText(raw)
     const column = this.#column
-    if (cell === '') return
+    if (cell === '') {
+      this.#empty ??= questioned(cell, row, email)
+      return
+    }
     if (column.kind === 'consent') {
       if (!isUnclear(column, cell)) return
       this.#counts.other++
@@ -159,8 +163,7 @@ class ColumnSurvey {
       if (kind === 'other' && this.#otherTexts.size <= OTHER_TEXTS_MAX) this.#otherTexts.add(cell)
     }
     if (this.#values.size >= VALUES_MAX || this.#values.has(cell)) return
-    const told = email === undefined ? null : shortened(cellText(email), VALUE_CHARACTERS_MAX)
-    this.#values.set(cell, { value: shortened(cell, VALUE_CHARACTERS_MAX), row, email: told })
+    this.#values.set(cell, questioned(cell, row, email))
   }
 
   verdict(): Column | ConsentQuestion {
@@ -174,8 +177,21 @@ class ColumnSurvey {
   }
 
   #question(): ConsentQuestion {
-    return { column: nameOf(this.#column), values: [...this.#values.values()] }
+    const values = [
+      ...this.#values.values(),
+      ...(this.#empty && !this.#isEmptyAnswered() ? [this.#empty] : []),
+    ]
+    return { column: nameOf(this.#column), values }
   }
+
+  #isEmptyAnswered(): boolean {
+    return this.#column.kind === 'consent' && emptyAnswer(this.#column) !== undefined
+  }
+}
+
+function questioned(cell: string, row: number, email: string | undefined): QuestionedValue {
+  const told = email === undefined ? null : shortened(cellText(email), VALUE_CHARACTERS_MAX)
+  return { value: shortened(cell, VALUE_CHARACTERS_MAX), row, email: told }
 }
 
 /** Whether and how a column without a known name says who has left; `ask` if that is not certain. */
@@ -221,7 +237,9 @@ function nameOf(column: OpenColumn): string {
 }
 
 export function sentenceOf({ column, values }: ConsentQuestion): string {
-  const examples = values.slice(0, EXAMPLES_TOLD_MAX).map(({ value, row }) => `\`${value}\` in row ${row}`)
+  const examples = values
+    .slice(0, EXAMPLES_TOLD_MAX)
+    .map(({ value, row }) => (value === '' ? `an empty cell in row ${row}` : `\`${value}\` in row ${row}`))
   const answer = Object.fromEntries(values.slice(0, EXAMPLES_TOLD_MAX).map(({ value }) => [value, '…']))
   const name = shortened(column, QUESTIONED_NAME_MAX)
   return (

@@ -304,7 +304,55 @@ test('import: the report names columns that were found to say who has left', asy
   const report = await importFile(fileOf('dnc', ['1', '0']))
   assert.equal(
     JSON.parse(report!.errors).map(({ message }: { message: string }) => message),
-    ['The column `dnc` says who has left. These contacts are unsubscribed.'],
+    [
+      '1 contact was imported as unsubscribed: 1 by the column `dnc`.',
+      'The column `dnc` says who has left. These contacts are unsubscribed.',
+    ],
+  )
+})
+
+test('import: the report counts who is unsubscribed, and by which columns', async t => {
+  const { importFile, run, accountId, clock } = await openAudience(t)
+  const owner = { accountId, email: 'e@there.test', topicId: null }
+  await run('unsubscribe', { ...owner, at: clock.now() })
+  const report = await importFile(
+    'email,unsubscribed,Status,Tags\na@there.test,yes,unsubscribed,\nb@there.test,no,bounced,"vip,optout"\n' +
+      'c@there.test,,subscribed,\nd@there.test,,,\ne@there.test,,subscribed,vip\n',
+  )
+  assert.equal(
+    JSON.parse(report!.errors).map(({ row, message }: { row: number; message: string }) => [row, message]),
+    [
+      [
+        1,
+        '3 contacts were imported as unsubscribed: 2 by the column `Status`, 1 by the column `unsubscribed`, ' +
+          '1 by the column `Tags`, 1 by earlier opt-outs of their addresses.',
+      ],
+      [1, 'The column `Status` is empty in 1 row, which it did not unsubscribe.'],
+    ],
+  )
+})
+
+test('import: empty cells are in the question, and the answer about other values covers them', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const file = fileOf('active', ['1', '', '0', ''])
+  const { questions, message } = await questionsOf(importFile(file))
+  assert.equal(
+    questions[0]!.values.map(({ value, row }) => [value, row]),
+    [
+      ['1', 2],
+      ['0', 4],
+      ['', 3],
+    ],
+  )
+  assert.match(message, 'an empty cell in row 3')
+  const answer = (...said: [string, boolean][]) => ({ meanings: new Map([['active', new Map(said)]]) })
+  const silent = await importFile(file, answer(['1', false], ['0', true]))
+  assert.match(silent!.errors, 'The column `active` is empty in 2 rows, which it did not unsubscribe.')
+  const report = await importFile(file, answer(['1', false], ['*', true]))
+  assert.match(report!.errors, '3 contacts were imported as unsubscribed: 3 by the column `active`.')
+  assert.equal(
+    (await contacts()).map(({ unsubscribed }) => unsubscribed),
+    [0, 1, 1, 1],
   )
 })
 

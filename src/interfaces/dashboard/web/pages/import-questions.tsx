@@ -84,7 +84,7 @@ function Question({ question, answer, onAnswer }: QuestionProps) {
           <li key={value}>
             <b>Row {row}</b> {email && <span class="mono">{email}</span>}{' '}
             <span class="quiet">
-              {question.column}: <b>{value}</b>
+              {question.column}: <b>{shown(value)}</b>
             </span>
           </li>
         ))}
@@ -111,11 +111,15 @@ function Question({ question, answer, onAnswer }: QuestionProps) {
               }
             />
             <span>
-              {value === OTHER_VALUES ? 'All other values mean' : <b>{value}</b>}
+              {value === OTHER_VALUES ? 'All other values mean' : <b>{shown(value)}</b>}
               {value !== OTHER_VALUES && ' means'} unsubscribed
             </span>
           </label>
         ))}
     </fieldset>
   )
+}
+
+function shown(value: string): string {
+  return value === '' ? 'An empty cell' : value
 }
