@@ -64,7 +64,7 @@ export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
     'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
-    'churned lapsed dead expired nok failed notinterested unresponsive deceased prohibited disallowed departed gone',
+    'churned lapsed dead expired nok out failed notinterested spamreport erase terminata terminato terminé terminée terminado terminada perdido perdu löschung suppression usunięcie удаление unresponsive deceased prohibited disallowed departed gone',
   'ausgetreten verstorben zurückgezogen beendet ausgeschieden fehlgeschlagen untersagt verweigert parti partie décédé décédée ' +
     'retiré retirée échoué échouée refusé refusée fallecido fallecida retirado retirada denegado denegada negado negada fallido ' +
     'ritirato ritirata rifiutata negato negata uscito uscita fallito deceduto deceduta falecido falecida saiu recusado recusada ' +
@@ -81,7 +81,7 @@ export const LEFT_WORDS = words(
 
 /** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
 export const VAGUE_WORDS = words(
-  'clean left dead pending abuse transactional waiting lost ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
+  'clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */

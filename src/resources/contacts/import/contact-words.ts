@@ -34,11 +34,11 @@ const CONSENT = parts(
 )
 const INTEREST = parts('interes интерес עניין מעוניין مهتم 関心 興味 兴趣 興趣')
 const REQUESTING = parts(
-  'asked request gebeten bittet bitte wunsch demand pidio solicit chiest richiest pediu pedido verzoek gevraagd prosi prosb poprosil просил просит просьб ביקש طلب 希望 要求',
+  'asked request verlang takeme removeme require exige exig gebeten bittet bitte wunsch demand pidio solicit chiest richiest pediu pedido verzoek gevraagd prosi prosb poprosil просил просит просьб ביקש طلب 希望 要求',
 )
 const PERMITTING = tokens(
   'permission permiso permesso permissao autorisation autorizacion autorizzazione autorizacao pozwolenie zgoda разрешение',
-  'may can could allowed ok okay wants wish wishes like darf dürfen kann möchte will gewünscht erwünscht erlaubt',
+  'willing wenst wenscht bereit nimmt may can could allowed ok okay wants wish wishes like darf dürfen kann möchte will gewünscht erwünscht erlaubt',
   'peut peux souhaite souhaité veut puede desea quiere può vuole desidera pode deseja quer mag wil gewenst kan',
   'można chce życzy можно может хочет желает מותר רוצה מעוניין يمكن يرغب يريد',
 )
@@ -49,7 +49,7 @@ const FILLERS = tokens(
 /** Words of leaving, of mail that fails, and of suppression, at the beginning of a word in a cell. */
 const LEAVING = new RegExp(
   `^(?:${list(
-    'unsub optout optedout optingout bounce hardbounce softbounce blacklist blocklist denylist suppress donotcontact donotemail',
+    'unsub takemeoff removeme spamreport reportedspam reportspam mailboxfull nosuchuser optout optedout optingout bounce hardbounce softbounce blacklist blocklist denylist suppress donotcontact donotemail',
     'donotmail donotsend dontcontact dontemail dontmail undeliver nondeliver uninterested disinterested',
     'abgemeldet abmeld abbestell ausgetragen austragung unzustellbar widerspr widerruf widerrufen ausgetreten austritt desinteress',
     'désinscri désabonn désinteress indélivr injoignable desuscri desapunt rebotad disiscri rimbalz descadastr desinscri devolvid',
