@@ -75,7 +75,7 @@ const WEAK_LEFT_PARTS = parts(
   'verstorben zuruckgezogen zuruckgenommen zurueckgezogen entzogen beendet beendig ausgeschieden ausscheid ablehn abgelehnt fehlgeschlagen ' +
     'vertrokken vertrek overleden ingetrokken intrekking gestopt beeindig opzeg opgezeg wycofan zakonczon прекращ заверш отозван возраж ' +
     'נפטר סירב מסרב התנגד توفي غادر سحب رفض يرفض اعتراض 死亡 撤回 終了 辞退 離脱 撤销 撤銷 离职 結束 结束 拒',
-  'terminee terminad terminat perdid esclus excluid blokkad karteileiche unterbind entfall verzogen adhesiontermin usuniec skasowan удален ' +
+  'sperrgrund desinteres stoppen stopzetten terminee terminad terminat perdid esclus excluid blokkad karteileiche unterbind entfall verzogen adhesiontermin usuniec skasowan удален ' +
     'interdi resiliation demission renuncia cancelacion anulacion disdetta recesso dimission cancellazion annullament cancelament desligad ' +
     'desligament proibid prohibid vietat opgezegd opzegging uittred uitgetreden verboden ongewenst zabronion rezygnac zrezygnow wystapi wypowiedz',
   'выбыл вышел расторг запрещ отказ отмен ביטול בוטל עזב פרש אסור הפסק انسحب انسحاب إلغاء ملغى ممنوع توقف 脱退 中止 キャンセル 退出 注销 註銷 离开 離開 取消 禁止 终止 終止 拒绝 拒絕',
@@ -100,7 +100,7 @@ const STAYS = tokens(
 const STAYS_PARTS = parts(
   'subscri optin optedin consent cancontact canemail canmail cansend maycontact mayemail acceptsmarketing oktoemail oktomail ' +
     'oktocontact oktosend',
-  'empfang erhalten einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
+  'empfang erhalten einverstandnis einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
     'ingeschreven toestemming',
   'subskryb zapisan подпис соглас מנוי רשום מאושר מאשר אישור הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد استلام',
   '購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 愿意 願意 訂閱 已確認 啟用',
@@ -120,10 +120,10 @@ const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus ko
 /** Words of an end or a failure, which speak of leaving beside the word for a list, mail or an address. */
 const ENDS = tokens(
   'end ends ende fin fine fim einde eind koniec конец error errors erreur fehler error errore erro fout blad ошибка reject',
-  'zuruck zurueck retour retorno return returned onjuist nieprawidlowy неверный fehlerhaft errone erronee erroneo errato incorrect wrong falsch',
+  'devuelto devuelta respinta respinto terug devolvido zwrocony zuruck zurueck retour retorno return returned onjuist nieprawidlowy неверный fehlerhaft errone erronee erroneo errato incorrect wrong falsch',
 )
 const ENDING = parts(
-  'mail news abo subscri abonn address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
+  'mail correo courriel correio poczt почт news abo subscri abonn address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
 )
 const NEGATIONS = tokens(
   'needs required requires missing without un not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
@@ -162,7 +162,7 @@ const NAMED = tokens(
   'plaats straat miasto ulica компания город улица חברה עיר شركة مدينة 会社 会社名 公司 城市',
 )
 const MAIL = tokens(
-  'email emails mail mails mailing mailings newsletter newsletters courriel correo correio epost poczta poczty почта почты письма',
+  'email emails mail mails mailing mailings newsletter newsletters courriel correo correos correio correios epost poczta poczty почта почты письма',
 )
 
 /** @returns undefined for a name that does not speak of leaving or staying */

@@ -36,6 +36,9 @@ const INTEREST = parts('interes интерес עניין מעוניין مهت�
 const REQUESTING = parts(
   'asked request verlang takeme removeme require exige exig gebeten bittet bitte wunsch demand pidio solicit chiest richiest pediu pedido verzoek gevraagd prosi prosb poprosil просил просит просьб ביקש طلب 希望 要求',
 )
+const WANTED = parts(
+  'wanted desired erwunscht gewunscht souhait desead desiderat desejad gewenst zyczy marketab mailab',
+)
 const PERMITTING = tokens(
   'permission permiso permesso permissao autorisation autorizacion autorizzazione autorizacao pozwolenie zgoda разрешение',
   'willing wenst wenscht bereit nimmt may can could allowed ok okay wants wish wishes like darf dürfen kann möchte will gewünscht erwünscht erlaubt',
@@ -104,6 +107,6 @@ export function isLeavingPhrase(text: string, isLeaving: (word: string) => boole
   if (words.length > PHRASE_WORDS_MAX || words.some(word => COMPANY.has(word))) return false
   if (words.some((_, i) => LEAVING.test(words.slice(i, i + 3).join('')))) return true
   const has = (part: RegExp) => words.some(word => part.test(word))
-  if (isForbidding(words)) return has(CONTACTING) || has(INTEREST) || has(CONSENT)
+  if (isForbidding(words)) return has(CONTACTING) || has(INTEREST) || has(CONSENT) || has(WANTED)
   return words.some(isLeaving) && (has(CONTACTING) || has(CONSENT) || has(REQUESTING))
 }

@@ -199,6 +199,8 @@ const ASKED: Record<string, readonly string[]> = {
   'E-Mail-Empfang': ['nein', 'ja'],
   'Mail kommt zurück': ['ja', 'nein'],
   Datenschutz: ['Löschung verlangt', 'ok', 'a', 'b', 'c', 'd'],
+  Kontaktart: ['nicht erwünscht', 'E-Mail', 'Telefon', 'a', 'b', 'c'],
+  'Correo devuelto': ['sí', 'no'],
   'DOI Status': ['offen', 'bestätigt'],
   Anmeldestatus: ['offen', 'angemeldet'],
 }
