@@ -185,6 +185,7 @@ function trimmed(text: string): string {
 
 /** Reads an address with a comment behind or in front of it, such as `ann@acme.example (Cron Daemon)`. */
 function readCommented(text: string): Mailbox | AddressFault {
+  if (!text.includes('(')) return parseAddress(text)
   const behind = /^([^()]+)\(((?:[^()\\]|\\.)*)\)$/.exec(text)
   const before = /^\(((?:[^()\\]|\\.)*)\)([^()]+)$/.exec(text)
   const [address, comment] = behind ? [behind[1]!, behind[2]!] : [before?.[2], before?.[1]]

@@ -33,8 +33,8 @@ const PARAMETER_VALUE = /[^&;#\s"'<>]*/y
 const KEY_PARAMETER = /^key$/i
 const ENCODED_ASCII = /%([2-7][\da-f])/gi
 const DECODING_TIMES = 3
-/** Shorter texts contain no secret of these forms. */
-const SECRET_LENGTH_MIN = 6
+/** Shorter texts contain no secret of these forms, except in a URL or a parameter. */
+const SECRET_LENGTH_MIN = 19
 /** Deeper values are dropped. The API refuses bodies with more levels. */
 const NESTING_MAX = 64
 
@@ -85,9 +85,13 @@ function nameIn(value: object): string {
 
 /** Removes keys, tokens, user info of URLs, and parameters whose names mean secrets from a text. */
 export function withoutSecrets(text: string): string {
-  if (text.length < SECRET_LENGTH_MIN) return text
+  if (!mayContainSecret(text)) return text
   const rest = SECRET_TEXTS.reduce((rest, [pattern, kept]) => rest.replace(pattern, kept), text)
   return rest.includes('=') ? withoutParameters(rest) : rest
+}
+
+function mayContainSecret(text: string): boolean {
+  return text.length >= SECRET_LENGTH_MIN || /[@=]/.test(text)
 }
 
 /** A value that is kept may contain further parameters, as the URL in `next=/a?token=b` does. */
@@ -113,6 +117,7 @@ function isSecretParameter(name: string): boolean {
  * @returns the text with what contains no secret as it was
  */
 export function withoutEncodedSecrets(text: string): string {
+  if (!text.includes('%') && !mayContainSecret(text)) return text
   return text
     .split('&')
     .map(part => {

@@ -106,11 +106,28 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 }
 
 /**
- * Collects the body from stream events, which cost half as much as async iteration.
+ * Reads the body: at once if all of it has arrived, as nearly all bodies have that fit into one packet.
  *
  * @returns a buffer, or blocks for a large body
  */
 function readBytes(
+  request: IncomingMessage,
+  limitBytes: number,
+  room: BodyRoom,
+  clock: Clock,
+): Promise<Buffer | ByteBlocks> | Buffer {
+  const { complete, readableLength } = request
+  if (!complete || readableLength === 0 || readableLength >= Math.min(LARGE_FROM_BYTES, limitBytes))
+    return collectBytes(request, limitBytes, room, clock)
+  return request.read()
+}
+
+/**
+ * Collects the body from stream events, which cost half as much as async iteration.
+ *
+ * @returns a buffer, or blocks for a large body
+ */
+function collectBytes(
   request: IncomingMessage,
   limitBytes: number,
   room: BodyRoom,

@@ -114,19 +114,15 @@ export function answerInTurn(
   connection.openReplies++
   connection.latest = request
   response.on('close', hasBeenAnswered)
-  if (connection.openReplies === 1) begin(connection, request, response, answer)
-  else connection.pipelined.push(() => begin(connection, request, response, answer))
-}
-
-function begin(
-  connection: ClientConnection,
-  request: ReceivedRequest,
-  response: ServerResponse,
-  answer: RequestListener,
-) {
-  connection.request = request
-  connection.reply = response
-  answer(request, response)
+  if (connection.openReplies > 1) {
+    connection.pipelined.push(() => {
+      connection.take(request, response)
+      answer(request, response)
+    })
+    return
+  }
+  connection.take(request, response)
+  connection.start = () => answer(request, response)
 }
 
 /** One function serves all replies, so that none is allocated per request. */

@@ -42,6 +42,11 @@ export class ClientConnection {
   requestCount = 0
   /** Number of requests whose replies are not complete. */
   openReplies = 0
+  /**
+   * Handles the request that was just read. Called when the parser has returned, so that a short body is
+   * complete.
+   */
+  start: (() => void) | undefined
   /** Functions that start the pipelined requests; `request-feed.ts` limits their number. */
   readonly pipelined: (() => void)[] = []
   /** Request whose head was read last. */
@@ -80,6 +85,12 @@ export class ClientConnection {
   /** Tells whether no byte of a request has arrived yet, or none will be read any more. */
   get isUnused(): boolean {
     return this.isClosing || !this.stream || (this.requestCount === 0 && this.stream.bytesRead === 0)
+  }
+
+  /** Must be called when the request is the next to be answered. */
+  take(request: ReceivedRequest, reply: ServerResponse): void {
+    this.request = request
+    this.reply = reply
   }
 
   destroy(): void {

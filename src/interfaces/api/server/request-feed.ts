@@ -91,8 +91,7 @@ export class RequestFeed {
     const slice = bytes.subarray(0, sliceLength(bytes, body))
     const before = body?.pieceCount ?? 0
     this.#parse(slice)
-    if (body) this.#turns.spend(body.pieceCount - before)
-    this.#settle(body)
+    this.#settle(body, before)
     return bytes.subarray(slice.length)
   }
 
@@ -102,16 +101,29 @@ export class RequestFeed {
     return latest?.complete === false ? latest : undefined
   }
 
-  /** @param body request whose body was being read before the last call of the parser */
-  #settle(body: ReceivedRequest | undefined): void {
+  /**
+   * @param body request whose body was being read before the last call of the parser
+   * @param before pieces of that body at that time
+   */
+  #settle(body: ReceivedRequest | undefined, before: number): void {
     const { latest } = this.#connection
     if (latest === undefined) return
+    const pieceCount = latest.pieceCount - (latest === body ? before : 0)
+    if (pieceCount > 1) this.#turns.spend(pieceCount)
     latest.handOn()
     if (latest !== body || latest.complete) {
       this.#readCount = 0
       this.#readBytes = 0
     }
     if (latest.isInCrumbs) this.#onCrumbs()
+    this.#start()
+  }
+
+  #start(): void {
+    const { start, isClosing } = this.#connection
+    if (!start) return
+    this.#connection.start = undefined
+    if (!isClosing && !this.#stream.destroyed) start()
   }
 
   #hasEnded(): boolean {
@@ -130,13 +142,18 @@ export class RequestFeed {
 }
 
 /**
- * Returns the number of bytes that contain at most one header section, or few chunks of a body.
+ * Returns the number of bytes that contain at most one header section, and few chunks of a body.
  * @param body request whose body is being read
  */
 function sliceLength(bytes: Buffer, body: ReceivedRequest | undefined): number {
   if (body === undefined) {
     const end = bytes.indexOf(HEAD_END, HEAD_END_FROM, 'latin1')
-    return end < 0 ? bytes.length : end + HEAD_END.length
+    if (end < 0) return bytes.length
+    const bodyAt = end + HEAD_END.length
+    // nearly every read contains one request with a small body
+    const isOneRequest =
+      bytes.length - bodyAt <= CHUNKED_SLICE_BYTES && bytes.indexOf(HEAD_END, bodyAt, 'latin1') < 0
+    return isOneRequest ? bytes.length : bodyAt
   }
   const leftBytes = Number(body.headers['content-length']) - body.contentBytes
   return leftBytes > 0 ? leftBytes : CHUNKED_SLICE_BYTES
