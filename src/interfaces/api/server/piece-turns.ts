@@ -1,14 +1,21 @@
 /**
  * Limits how many chunks of request bodies are parsed in one turn of the event loop, over all connections of
  * a listener. A chunk of one byte costs about a microsecond; thousands of connections that send such chunks
- * at once would otherwise delay every other client for seconds before they are refused.
+ * at once would otherwise delay every other client for seconds before they are refused. Client networks take
+ * turns, so that a chunked body of another client does not wait behind all of them.
  */
+import { RoundRobin } from '../../../lib/round-robin.ts'
 
 const PIECES_PER_TURN = 2_000
+/**
+ * Connections that go on in a turn. Six with chunks of one byte use up its pieces, and each further one would
+ * be resumed and paused again in every turn for nothing.
+ */
+const CONNECTIONS_PER_TURN = 6
 
 export class PieceTurns {
   #pieceCount = 0
-  #waiting: (() => void)[] = []
+  readonly #waiting = new RoundRobin<() => void>()
   #isScheduled = false
 
   /** Tells whether further chunks must wait for the next turn. */
@@ -22,9 +29,12 @@ export class PieceTurns {
     this.#schedule()
   }
 
-  /** Calls the function in a later turn that has room. Those that wait longest come first. */
-  wait(goOn: () => void): void {
-    this.#waiting.push(goOn)
+  /**
+   * Calls the function in a later turn.
+   * @param network client network of the connection
+   */
+  wait(network: string, goOn: () => void): void {
+    this.#waiting.add(network, goOn)
     this.#schedule()
   }
 
@@ -37,10 +47,7 @@ export class PieceTurns {
   #begin(): void {
     this.#isScheduled = false
     this.#pieceCount = 0
-    const waiting = this.#waiting
-    let begun = 0
-    while (begun < waiting.length && !this.isOver) waiting[begun++]!()
-    this.#waiting = waiting.slice(begun)
-    if (this.#waiting.length > 0) this.#schedule()
+    for (let count = 0; count < CONNECTIONS_PER_TURN; count++) this.#waiting.take()?.()
+    if (this.#waiting.size > 0) this.#schedule()
   }
 }

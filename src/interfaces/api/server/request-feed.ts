@@ -35,6 +35,8 @@ export class RequestFeed {
   #readBytes = 0
   /** Whether reading was stopped here. */
   #isHolding = false
+  /** Whether the rest of a read waits for a later turn. */
+  #isPostponed = false
 
   /**
    * @param stream stream on which the runtime has installed its parser
@@ -75,14 +77,29 @@ export class RequestFeed {
   #mayParse(bytes: Buffer): boolean {
     const isPausedByOthers = this.#stream.isPaused() || this.#stream._paused === true
     const isHolding = !isPausedByOthers && this.#mustWait()
-    const isPostponed =
-      !isPausedByOthers && !isHolding && this.#turns.isOver && this.#bodyInProgress() !== undefined
+    const isPostponed = !isPausedByOthers && !isHolding && this.#isOfLaterTurn()
     if (!isPausedByOthers && !isHolding && !isPostponed) return true
     if (isHolding) this.#isHolding = true
     this.#stream.pause()
     this.#stream.unshift(bytes)
-    if (isPostponed) this.#turns.wait(() => this.#resume())
+    if (isPostponed) this.#postpone()
     return false
+  }
+
+  /** A body with a length is one piece for each read, so it never waits behind bodies of many chunks. */
+  #isOfLaterTurn(): boolean {
+    if (this.#isPostponed) return true // the reader of the body has resumed the connection
+    const body = this.#bodyInProgress()
+    return this.#turns.isOver && body !== undefined && isChunked(body)
+  }
+
+  #postpone(): void {
+    if (this.#isPostponed) return
+    this.#isPostponed = true
+    this.#turns.wait(this.#connection.network.name, () => {
+      this.#isPostponed = false
+      this.#resume()
+    })
   }
 
   /** @returns the bytes after the slice */
@@ -157,6 +174,10 @@ function sliceLength(bytes: Buffer, body: ReceivedRequest | undefined): number {
   }
   const leftBytes = Number(body.headers['content-length']) - body.contentBytes
   return leftBytes > 0 ? leftBytes : CHUNKED_SLICE_BYTES
+}
+
+function isChunked({ headers }: ReceivedRequest): boolean {
+  return headers['content-length'] === undefined
 }
 
 function waitingCount({ openReplies }: ClientConnection): number {

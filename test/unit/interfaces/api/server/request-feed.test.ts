@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { Socket } from 'node:net'
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
 import type { ReceivedRequest } from '../../../../../src/interfaces/api/server/received-request.ts'
@@ -80,6 +81,16 @@ async function turns(count = 50) {
 
 const statusesIn = (client: SlowClient) =>
   [...client.received().matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+
+/** Connections of one network whose chunked bodies have begun. */
+async function crowd(t: TestContext, port: number, count: number): Promise<SlowClient[]> {
+  const clients = await Promise.all(
+    Array.from({ length: count }, () => slowClient(t, { port, from: '127.0.3.1' })),
+  )
+  for (const client of clients) await client.send(CHUNKED + chunk('x'))
+  await turns()
+  return clients
+}
 
 for (const [what, request] of Object.entries({
   'without bodies': GET,
@@ -179,6 +190,45 @@ for (const [what, body] of Object.entries({
     await connectionsAre(server, 0)
     assert.is((await rawRequest(url, GET)).status, 200)
   })
+
+for (const [what, first, rest] of [
+  ['with a length', 'POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhello', 'hello'],
+  ['in chunks', CHUNKED + chunk('hello'), chunk('hello') + chunk('')],
+] as const)
+  test(`chunks of one byte on 200 connections: a body ${what} of another network does not wait behind them`, async t => {
+    const { port } = await open(t)
+    const honest = await slowClient(t, { port, from: '127.0.2.1' })
+    await honest.send(first)
+    const hostile = await crowd(t, port, 200)
+    let refusedCount = -1
+    honest.socket.once('data', () => {
+      refusedCount = hostile.filter(client => client.received() !== '').length
+    })
+    for (const client of hostile) void client.send(chunks('x', 10_000))
+    await honest.send(rest)
+    await until(() => refusedCount >= 0)
+    assert.equal(statusesIn(honest), [200])
+    assert.ok(refusedCount < 20, `${refusedCount} of 200 were handled before`)
+    for (const client of hostile) client.socket.destroy()
+  })
+
+test('chunks of one byte: a connection that waits costs nothing in the turns of others', async t => {
+  const { port } = await open(t)
+  const clients = await crowd(t, port, 100)
+  const { unshift } = Socket.prototype
+  t.after(() => {
+    Socket.prototype.unshift = unshift
+  })
+  let count = 0
+  Socket.prototype.unshift = function (...given) {
+    count++
+    return unshift.apply(this, given)
+  }
+  for (const client of clients) void client.send(chunks('x', 10_000))
+  await until(() => clients.every(client => client.hasEnd()))
+  assert.ok(clients.every(client => statusesIn(client)[0] === 400))
+  assert.ok(count < 6 * clients.length, `bytes were put back ${count} times`)
+})
 
 for (const [what, path, waits] of [
   ['that waits for its turn', '/body', true],
