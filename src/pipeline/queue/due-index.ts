@@ -51,7 +51,7 @@ export function createDueIndex(clock: Clock, onDue: (queueKey: IndexedQueueKey) 
     for (let first = sleeping.peek(); first && first.at <= now; first = sleeping.peek()) {
       sleeping.pop()
       const { entry, at } = first
-      if (entry.serving || entry.at !== at || entries.get(entry.key) !== entry) continue
+      if (entry.serving || entry.at !== at) continue
       entry.serving = true
       entry.at = Number.POSITIVE_INFINITY
       onDue(entry)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createDueIndex, type IndexedQueueKey } from '../../../../src/pipeline/queue/due-index.ts'
+import { createDueIndex } from '../../../../src/pipeline/queue/due-index.ts'
 import type { DueQueueKey } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { queueKeyText } from '../../../../src/store/command.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -13,8 +13,8 @@ const HOUR_MS = 3_600_000
 /** A book whose due queue keys are written down, and served only when a test says so. */
 function openBook() {
   const clock = createManualClock()
-  const due: IndexedQueueKey[] = []
-  const book = createDueIndex(clock, queueKey => due.push(queueKey))
+  const due: { domain: string; at: number }[] = []
+  const book = createDueIndex(clock, ({ domain }) => due.push({ domain, at: clock.now() }))
   const queueKey = (domain: string, inMs = 0): DueQueueKey => ({
     domain,
     class: 0,
@@ -27,6 +27,8 @@ function openBook() {
     note: (domain: string, inMs = 0) => book.note(queueKey(domain, inMs)),
     /** Domains of the queue keys handed out since the last look. */
     handedOut: () => due.splice(0).map(({ domain }) => domain),
+    /** The same with the wall time at which each was handed out. */
+    handedOutAt: () => due.splice(0),
     serve(domain: string, nextInMs: number | null) {
       const booked = { ...queueKey(domain), key: queueKeyText(queueKey(domain)) }
       book.served(booked, nextInMs === null ? null : clock.now() + nextInMs)
@@ -90,6 +92,32 @@ test('due index: an earlier time replaces a later one, a later time has no effec
   assert.equal(handedOut(), ['a.test'])
   clock.advance(HOUR_MS)
   assert.equal(handedOut(), [])
+})
+
+test('due index: a time that was replaced does not return a queue key early', () => {
+  const { clock, note, handedOut, serve } = openBook()
+  note('a.test', 5_000)
+  note('a.test', 1_000)
+  clock.advance(1_000)
+  assert.equal(handedOut(), ['a.test'])
+  serve('a.test', 10_000)
+  clock.advance(9_999)
+  assert.equal(handedOut(), [])
+  clock.advance(1)
+  assert.equal(handedOut(), ['a.test'])
+})
+
+test('due index: a time that was replaced and is noted again does not return a queue key that is being served', () => {
+  const { clock, note, handedOut, serve } = openBook()
+  note('a.test', 5_000)
+  note('a.test', 1_000)
+  clock.advance(1_000)
+  assert.equal(handedOut(), ['a.test'])
+  note('a.test', 4_000)
+  clock.advance(4_000)
+  assert.equal(handedOut(), [])
+  serve('a.test', null)
+  assert.equal(handedOut(), ['a.test'])
 })
 
 test('due index: a time noted while a queue key is served counts afterwards', () => {
@@ -186,7 +214,7 @@ test('due index: a closed index has no timer and starts none', () => {
   assert.equal(handedOut(), ['served.test'])
 })
 
-test('due index: in any order of calls, no queue key is lost or returned twice', () => {
+test('due index: in any order of calls, no queue key is lost, returned twice or before its time', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('note' as const),
@@ -207,23 +235,28 @@ test('due index: in any order of calls, no queue key is lost or returned twice',
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
-      const { clock, note, serve, handedOut, book } = openBook()
+      const { clock, note, serve, handedOutAt, book } = openBook()
       const serving = new Set<string>()
-      const waiting = new Set<string>()
+      /** The earliest time that was noted for each. */
+      const waiting = new Map<string, number>()
+      const wait = (domain: string, ms: number) =>
+        waiting.set(domain, Math.min(waiting.get(domain) ?? Number.POSITIVE_INFINITY, clock.now() + ms))
       const look = () => {
-        for (const domain of handedOut()) {
+        for (const { domain, at } of handedOutAt()) {
           assert.not(serving.has(domain), `${domain} was handed out twice`)
-          assert.ok(waiting.delete(domain), `${domain} was handed out unasked`)
+          assert.ok(waiting.has(domain), `${domain} was handed out unasked`)
+          assert.ok(at >= waiting.get(domain)!, `${domain} was handed out early`)
+          waiting.delete(domain)
           serving.add(domain)
         }
       }
       for (const { kind, queueKey, ms } of steps) {
         const domain = `d${queueKey}`
         if (kind === 'note') {
-          waiting.add(domain)
+          wait(domain, ms)
           note(domain, ms)
         } else if (kind === 'serve' && serving.delete(domain)) {
-          waiting.add(domain)
+          wait(domain, ms)
           serve(domain, ms)
         } else if (kind === 'advance') clock.advance(ms)
         else if (kind === 'jump') clock.jump(ms)
@@ -237,7 +270,7 @@ test('due index: in any order of calls, no queue key is lost or returned twice',
         clock.advance(HOUR_MS)
         look()
       }
-      assert.equal([...waiting], [])
+      assert.equal([...waiting.keys()], [])
       assert.equal([book.size(), clock.timerCount], [0, 0])
     }),
     { seed: 20261121, numRuns: 500 },
