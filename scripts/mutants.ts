@@ -2,10 +2,11 @@
  * Plants faults at random places of `src`, one at a time, in a copy of the tree, and runs the nearest tests against each.
  * A fault that no test notices shows where the tests are soft, unless the program does the same with it.
  *
- *   npm run test:mutants -- [--seed 1] [--n 60] [--whole] [folder or file]...
+ *   npm run test:mutants -- [--seed 1] [--n 60] [--skip 0] [--whole] [folder or file]...
  *
  * The nearest tests are those that import the file, and those whose words are most like the lines around the fault. With
- * --whole, all of `npm test` runs against the faults that these have not noticed.
+ * --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the first faults of a
+ * seed, to continue a run that has ended early.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     n: { type: 'string', default: '60' },
+    skip: { type: 'string', default: '0' },
     whole: { type: 'boolean', default: false },
   },
 })
@@ -48,6 +50,7 @@ const words = new Map(tests.map(file => [file, wordsOf(textOf(file))]))
 const rarity = rarities([...words.values()])
 
 const survivors: string[] = []
+let drawn = 0
 let count = 0
 while (count < Number(values.n)) {
   // Files are drawn by their length, so that each line is as likely as another.
@@ -55,42 +58,45 @@ while (count < Number(values.n)) {
   const faults = faultsOf(textOf(file))
   if (faults.length === 0) continue
   const fault = random.of(faults)
+  if (++drawn <= Number(values.skip)) continue
   count++
   const shown = shownFault(file, fault)
-  const noticed = await isNoticed(file, fault)
-  console.log(`${String(count).padStart(3)} ${noticed ? 'noticed ' : 'SURVIVED'} ${shown}`)
-  if (!noticed) survivors.push(shown)
+  const failure = await failureWith(file, fault)
+  console.log(`${String(drawn).padStart(3)} ${failure ? 'noticed ' : 'SURVIVED'} ${shown}`)
+  if (failure) console.log(`             ${failure}`)
+  else survivors.push(shown)
 }
 console.log(`\nseed ${values.seed}: ${count - survivors.length} of ${count} noticed`)
 for (const shown of survivors) console.log(`  survived: ${shown}`)
 
-async function isNoticed(file: string, fault: PlantedFault): Promise<boolean> {
+/** @returns the test file that notices the fault, and how it fails */
+async function failureWith(file: string, fault: PlantedFault): Promise<string | undefined> {
   const text = textOf(file)
   writeFileSync(join(copy, file), text.slice(0, fault.start) + fault.replacement + text.slice(fault.end))
   try {
-    if (await fails(nearestTests(file, fault))) return true
-    return values.whole && (await fails(['test/unit', 'test/flow']))
+    const failure = await failureOf(nearestTests(file, fault))
+    return failure ?? (values.whole ? await failureOf(['test/unit', 'test/flow']) : undefined)
   } finally {
     writeFileSync(join(copy, file), text)
   }
 }
 
 /** Runs tests up to the first that fails. */
-async function fails(paths: readonly string[]): Promise<boolean> {
+async function failureOf(paths: readonly string[]): Promise<string | undefined> {
   const child = spawn(process.execPath, ['scripts/test.ts', ...paths], {
     cwd: copy,
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...TEST_ENV },
   })
-  let hasFailed = false
+  let failure: string | undefined
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (hasFailed || !/^FAIL/m.test(text)) return
-    hasFailed = true
-    process.kill(-child.pid!, 'SIGTERM')
+    if (failure) return
+    failure = /^FAIL.*$/m.exec(text)?.[0]
+    if (failure) process.kill(-child.pid!, 'SIGTERM')
   })
   const code = await new Promise<number | null>(done => child.on('close', done))
-  return hasFailed || code !== 0
+  return failure ?? (code === 0 ? undefined : `exit ${code}`)
 }
 
 /** Tests that import the file, the most similar first, and then the most similar of the others. */
