@@ -9,8 +9,8 @@ import { startInboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
 import { createIngestLoad } from '../pipeline/inbound/ingest-load.ts'
 import { type InboundListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
-import { countMail } from '../pipeline/inbound/mail-counts.ts'
 import { createMailReader } from '../pipeline/inbound/mail-reader.ts'
+import { createMailReport } from '../pipeline/inbound/mail-report.ts'
 import { createJudging, type JudgeMail } from '../pipeline/inbound/message-verdicts.ts'
 import { createRcptPolicy } from '../pipeline/inbound/rcpt-policy.ts'
 import {
@@ -95,7 +95,7 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
         if (mail.reports.length > 0) feedback.note()
       },
       ingestLoad,
-      counts: countMail(metrics, 'inbound'),
+      report: createMailReport(parts, 'inbound'),
       clock,
       log,
     })

@@ -12,7 +12,7 @@ import { createSubmit } from '../interfaces/submission/submit.ts'
 import { createIdSource } from '../lib/ids.ts'
 import { networks } from '../lib/networks.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
-import { countMail } from '../pipeline/inbound/mail-counts.ts'
+import { createMailReport } from '../pipeline/inbound/mail-report.ts'
 import { foldAddress } from '../protocols/smtp/address.ts'
 import type { AccessTokens } from '../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../resources/accounts/api-keys.ts'
@@ -70,8 +70,14 @@ export async function startSubmissionService(
   const open = async (name: ListenerName, listen: Place | null, admission: Admission) => {
     if (!listen) return null
     const isTls = name === 'submission_tls'
-    const counts = countMail(metrics, name)
-    const listener = await startSubmissionListener({ ...common, counts, listen, isTls, admission })
+    const mailReport = createMailReport({ metrics, log, clock }, name)
+    const listener = await startSubmissionListener({
+      ...common,
+      report: mailReport,
+      listen,
+      isTls,
+      admission,
+    })
     started.push(listener.close)
     return listener.address()
   }

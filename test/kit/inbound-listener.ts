@@ -4,7 +4,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'
 import { createIngestLoad } from '../../src/pipeline/inbound/ingest-load.ts'
 import { startInboundListener } from '../../src/pipeline/inbound/listener.ts'
-import { countMail } from '../../src/pipeline/inbound/mail-counts.ts'
+import { createMailReport } from '../../src/pipeline/inbound/mail-report.ts'
 import type { RcptPolicy } from '../../src/pipeline/inbound/rcpt-policy.ts'
 import { createManualClock } from './manual-clock.ts'
 import { newId } from './new-id.ts'
@@ -31,6 +31,8 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
   const left = { blobs: 0 }
   const metrics = createMetrics()
   const clock = createManualClock()
+  const logged: Record<string, unknown>[] = []
+  const log = createLog('info', { write: line => void logged.push(JSON.parse(line)) })
   const listener = await t.using(
     startInboundListener({
       listen: { host: '127.0.0.1', port: 0 },
@@ -54,9 +56,9 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
         }
       },
       ingestLoad: createIngestLoad(clock),
-      counts: countMail(metrics, 'inbound'),
+      report: createMailReport({ metrics, log, clock }, 'inbound'),
       clock,
-      log: createLog('silent'),
+      log,
     }),
   )
   const { port } = listener.address()
@@ -74,7 +76,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
     return client
   }
   const figures = () => metrics.text().match(/^mailhorn_.*/gm)
-  return { port, clock, greeted, inData, left, figures }
+  return { port, clock, greeted, inData, left, figures, logged }
 }
 
 /** Sends what is left of a message. @returns the reply */

@@ -17,11 +17,10 @@ import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Networks } from '../../lib/networks.ts'
-import { printableAscii } from '../../lib/printable-ascii.ts'
 import { RECIPIENTS_MAX } from '../../pipeline/accept/recipients.ts'
 import { MESSAGE_BYTES_MAX, type Sender } from '../../pipeline/accept/submission.ts'
 import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
-import type { MailCounts } from '../../pipeline/inbound/mail-counts.ts'
+import type { MailReport } from '../../pipeline/inbound/mail-report.ts'
 import { createReplyTo, ReplyError } from '../../pipeline/inbound/reply.ts'
 import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
@@ -29,7 +28,7 @@ import { protocolName, type TracedClient } from '../../protocols/mime/received-f
 import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import type { DsnRequest, NotifyWord } from '../../protocols/smtp/dsn.ts'
 import type { Incoming } from './incoming.ts'
-import type { SubmissionSignIn } from './sign-in.ts'
+import type { SignedIn, SubmissionSignIn } from './sign-in.ts'
 
 /** Envelope of a submitted message, with what is known of its client. */
 export interface SubmittedEnvelope {
@@ -69,14 +68,11 @@ interface SubmissionOptions {
   spend(accountId: Id): boolean
   submit: Submit
   incoming: Incoming
-  counts: MailCounts
+  report: MailReport
   clock: Clock
   log: Log
 }
 
-/** Parameters of the extensions that EHLO offers. AUTH names the author of the message (RFC 4954 §5). */
-const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH', 'RET', 'ENVID'])
-const RCPT_PARAMETERS = new Set(['NOTIFY', 'ORCPT'])
 /** RFC 3461 §4.4, and §4.2 without the name of the parameter. */
 const ENVID_CHARACTERS_MAX = 100
 const ORCPT_CHARACTERS_MAX = 500
@@ -103,7 +99,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, connectionsMax, counts, incoming } = options
+  const { isTls, mailHost, certificates, clock, spend, admission, connectionsMax, report, incoming } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -117,17 +113,13 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     hideSTARTTLS: isTls,
     hideDSN: false,
     hideENHANCEDSTATUSCODES: false,
-    onMailFrom({ args }, session, answer) {
-      const unknown = unknownParameter(args, MAIL_PARAMETERS)
-      if (unknown) return answer(unknown)
+    onMailFrom(_sender, session, answer) {
       if (isTooLong(session.envelope.dsn?.envid, ENVID_CHARACTERS_MAX))
         return answer(new ReplyError(501, '5.5.4 ENVID is too long'))
       const left = spend(senderIn(session, admission).accountId)
       answer(left ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly'))
     },
-    onRcptTo({ address, args, dsn }, { envelope }, answer) {
-      const unknown = unknownParameter(args, RCPT_PARAMETERS)
-      if (unknown) return answer(unknown)
+    onRcptTo({ address, dsn }, { envelope }, answer) {
       if (isTooLong(dsn?.orcpt, ORCPT_CHARACTERS_MAX))
         return answer(new ReplyError(501, '5.5.4 ORCPT is too long'))
       if (envelope.rcptTo.length >= RECIPIENTS_MAX)
@@ -138,7 +130,8 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
   }
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
-    ...{ clock, counts, connectionsMax },
+    ...{ clock, report, connectionsMax },
+    userOf: user => signedInAs(user, admission),
     perNetworkMax: CONNECTIONS_PER_CLIENT_MAX,
     newPerMinute: NEW_PER_MINUTE_MAX,
     connectionMsMax: DURATION_MS_MAX,
@@ -178,7 +171,7 @@ function createAuth(
   ) => {
     const settle = async () => {
       const signedIn = await signIn(session.remoteAddress, username ?? '', password ?? '')
-      if (typeof signedIn === 'object') return answer(null, { user: signedIn.sender })
+      if (typeof signedIn === 'object') return answer(null, { user: signedIn })
       const count = (failures.get(session) ?? 0) + 1
       failures.set(session, count)
       if (signedIn === 'too-many' || count >= FAILURES_MAX)
@@ -201,7 +194,7 @@ function createAuth(
 
 /** Returns the handler of a message, from the 354 reply to DATA until the final reply. */
 function createReceiver(
-  { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
+  { submit, incoming, admission, report, clock, log }: SubmissionOptions,
   receive: StrictSmtpServer['receive'],
 ) {
   const replyTo = createReplyTo(451, { log, clock })
@@ -228,7 +221,7 @@ function createReceiver(
       try {
         if (stream.sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
         const text = await settle(message.pieces(), session)
-        counts.taken()
+        report.taken()
         answer(null, text)
       } catch (error) {
         answer(replyTo(error))
@@ -237,13 +230,6 @@ function createReceiver(
       }
     })
   }
-}
-
-/** RFC 5321 §4.1.1.11. */
-function unknownParameter(args: object | false, known: ReadonlySet<string>): ReplyError | undefined {
-  const unknown = Object.keys(args || {}).find(name => !known.has(name))
-  if (unknown === undefined) return undefined
-  return new ReplyError(555, `5.5.4 The parameter ${printableAscii(unknown, 40)} is not offered here`)
 }
 
 function isTooLong(value: string | null | undefined, charactersMax: number): boolean {
@@ -292,7 +278,15 @@ function memoryOwner(session: SMTPServerSession, admission: Admission): string {
 
 /** Sender of a session that has passed the login or the check of its network. */
 function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
-  return 'sender' in admission ? admission.sender : (user as unknown as Sender)
+  return 'sender' in admission ? admission.sender : (user as unknown as SignedIn).sender
+}
+
+/** For the log. @param user of the session */
+function signedInAs(user: unknown, admission: Admission) {
+  if ('sender' in admission) return { accountId: admission.sender.accountId, credential: null }
+  if (!user) return undefined
+  const { sender, credential } = user as SignedIn
+  return { accountId: sender.accountId, credential }
 }
 
 function isMailbox(value: ReturnType<typeof parseForeignAddress>): value is Mailbox {

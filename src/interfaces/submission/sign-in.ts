@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
-import { type Id, idKey, parseWireId, sameId } from '../../lib/ids.ts'
+import { type Id, idKey, parseWireId, sameId, wireId } from '../../lib/ids.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { type AccessTokens, obstacleTo } from '../../resources/accounts/access-tokens.ts'
@@ -14,7 +14,13 @@ import { includesScope } from '../../resources/accounts/scopes.ts'
 import { reportVerdict, type SignInReport } from '../../resources/accounts/sign-in-report.ts'
 import { hashToken } from '../../resources/accounts/tokens.ts'
 
-type SubmissionIdentity = { sender: Sender } | 'wrong' | 'too-many'
+export interface SignedIn {
+  sender: Sender
+  /** Id of the API key or access token. */
+  credential: string
+}
+
+type SubmissionIdentity = SignedIn | 'wrong' | 'too-many'
 
 export type SubmissionSignIn = (
   from: string,
@@ -49,37 +55,41 @@ export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOpt
     if (!token || obstacleTo(token, { address, now: clock.now() })) return undefined
     return includesScope(token.scopes, 'emails:send') ? { ...token, domain: null } : undefined
   }
-  const senderOf = async (
+  const signedInBy = async (
     address: string,
     userName: string,
     password: string,
-  ): Promise<Sender | undefined> => {
+  ): Promise<SignedIn | undefined> => {
     const program = await programOf(password, address)
     if (!program) return undefined
     const named = namedId(userName)
     const isNamed = named !== undefined && sameId(named, program.id)
     if (!isNamed && !USER_NAMES.has(userName.toLowerCase())) return undefined
-    if (accessTokens.isMeant(password)) accessTokens.noteUse(program.id)
-    return { accountId: program.accountId, apiKeyId: program.id, domain: program.domain }
+    const isToken = accessTokens.isMeant(password)
+    if (isToken) accessTokens.noteUse(program.id)
+    return {
+      sender: { accountId: program.accountId, apiKeyId: program.id, domain: program.domain },
+      credential: wireId(isToken ? 'tok' : 'key', program.id),
+    }
   }
 
   return async (address, userName, password) => {
     const place = `${clientNetworkOf(address)} ${idKey(hashToken(password))}`
     const named = namedId(userName)
     const guess = { address, account: named && idKey(named), isKnownPlace: false }
-    let sender: Sender | undefined
+    let signedIn: SignedIn | undefined
     const isRight = async () => {
-      sender = await senderOf(address, userName, password)
-      return sender !== undefined
+      signedIn = await signedInBy(address, userName, password)
+      return signedIn !== undefined
     }
     const isRegular = known.has(place) && (await isRight())
     const verdict: GuessVerdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
     reportVerdict(report, verdict, { address, user: null })
-    if (verdict.kind !== 'right' || !sender) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
+    if (verdict.kind !== 'right' || !signedIn) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
     known.delete(place)
     known.add(place)
     if (known.size > KNOWN_PLACES_MAX) known.delete(known.values().next().value!)
-    return { sender }
+    return signedIn
   }
 }
 

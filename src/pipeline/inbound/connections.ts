@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
+import { countPerMinute } from '../../lib/per-minute.ts'
 import { isLoopback } from '../../protocols/dns/address-safety.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 
@@ -27,9 +28,6 @@ export interface ConnectionLimit {
   leave(address: string): void
 }
 
-const MINUTE_MS = 60_000
-/** Networks that are counted in a minute. Beyond this, the one that was counted first is forgotten. */
-const NETWORKS_MAX = 50_000
 const MAPPED_PREFIX = /^::ffff:/i
 
 export function createConnectionLimit(
@@ -54,23 +52,5 @@ export function createConnectionLimit(
       if (count === 0) open.delete(network)
       else open.set(network, count)
     },
-  }
-}
-
-/** Counts in fixed windows of one minute. @returns a function that is false beyond the limit */
-function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (network: string) => boolean {
-  const counts = new Map<string, number>()
-  let began = clock.monotonic()
-  return network => {
-    if (limit === 0) return true
-    const now = clock.monotonic()
-    if (now - began >= MINUTE_MS) {
-      counts.clear()
-      began = now
-    }
-    const count = (counts.get(network) ?? 0) + 1
-    if (count <= limit) counts.set(network, count)
-    if (counts.size > NETWORKS_MAX) counts.delete(counts.keys().next().value!)
-    return count <= limit
   }
 }

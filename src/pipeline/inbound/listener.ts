@@ -19,7 +19,7 @@ import { takeIn } from './intake.ts'
 import { createLargeMessages } from './large-messages.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
-import type { MailCounts } from './mail-counts.ts'
+import type { MailReport } from './mail-report.ts'
 import type { MinDataRate } from './min-data-rate.ts'
 import { isKeptWhole, type LocalRecipient, messagesOf, type RcptPolicy, reportsOf } from './rcpt-policy.ts'
 import type { ReceivedMail } from './receive-commands.ts'
@@ -41,7 +41,7 @@ export interface InboundListenerOptions {
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
   /** Counts the messages between DATA and their reply. */
   ingestLoad: IngestLoad
-  counts: MailCounts
+  report: MailReport
   clock: Clock
   log: Log
 }
@@ -71,7 +71,7 @@ export function startInboundListener(options: InboundListenerOptions): Promise<L
 }
 
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, counts } = options
+  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, report } = options
   const notAdmitted = createReplyTo(451, options)
   /** Accepted recipients of the open transactions, keyed by envelope. */
   const named = new WeakMap<object, Map<string, LocalRecipient>>()
@@ -111,7 +111,7 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       onData: receive,
     },
     {
-      ...{ clock, newPerMinute, connectionsMax, counts },
+      ...{ clock, newPerMinute, connectionsMax, report },
       perNetworkMax: CONNECTIONS_PER_NETWORK_MAX,
       connectionMsMax: CONNECTION_MS_MAX,
       isBusy: () => options.ingestLoad.size() > UNHURRIED_MESSAGES_MAX,
@@ -128,7 +128,7 @@ interface Transactions {
 
 /** Receives one message: from the 354 reply to DATA until the final reply. */
 function createReceiver(
-  { take, openBlob, ingestLoad, counts, clock, log }: InboundListenerOptions,
+  { take, openBlob, ingestLoad, report, clock, log }: InboundListenerOptions,
   { recipientsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
@@ -166,7 +166,7 @@ function createReceiver(
     return store(stream, session, transfer)
       .then(
         () => {
-          counts.taken()
+          report.taken()
           answer()
         },
         error => {

@@ -1,17 +1,21 @@
 /**
  * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
- * takes paths as text, offers AUTH over TLS only, hides extensions that are not supported, answers
- * half-closed clients, and reads commands and message data at a cost that does not depend on the size of
- * their pieces. It uses internals of smtp-server, whose version is therefore pinned.
+ * takes paths as text, refuses parameters that are not offered, offers AUTH over TLS only, hides extensions
+ * that are not supported, reports refusals, answers half-closed clients, and reads commands and message data
+ * at a cost that does not depend on the size of their pieces. It uses internals of smtp-server, whose version
+ * is therefore pinned.
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'
 import { JoinedBytes } from '../../lib/joined-bytes.ts'
+import { printableAscii } from '../../lib/printable-ascii.ts'
 import { holdOnePiece, joinSmallReads } from '../../lib/small-reads.ts'
 import { createDotReader } from './dot-reader.ts'
 import { type CommandForms, readPath } from './envelope-path.ts'
+import { type AddressCommand, type OptionalExtension, unofferedParameter } from './esmtp-parameters.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
-import type { MailCounts } from './mail-counts.ts'
+import type { MailReport, RefusedClient } from './mail-report.ts'
+import { refusedCommand } from './refused-command.ts'
 
 /** The parts of smtp-server's SMTPConnection that are used. */
 export interface Connection {
@@ -23,7 +27,11 @@ export interface Connection {
   close(): void
   upgrade(...callbacks: (() => void)[]): void
   /** `error` is the last negative reply, as the client got it. */
-  session: { envelope?: { mailFrom: unknown }; error?: string }
+  session: {
+    envelope?: { mailFrom: { address: string } | false; rcptTo: { address: string }[] }
+    user?: unknown
+    error?: string
+  }
   /** True while a command is being processed. */
   _handlerPending: boolean
   _parser: Parser | false
@@ -32,16 +40,32 @@ export interface Connection {
   /** Stream of the message that is being received or awaits its reply. */
   _dataStream: PassThrough | false | null
   _armTimeout(socket?: Socket): void
+  /** Takes the next line of a login. */
+  _nextHandler?: unknown
   /** Carries out a command, or the next line of a login. */
   _onCommand(command: Buffer, done?: () => void): void
   handler_EHLO(command: unknown, done: () => void): void
   handler_HELO(command: unknown, done: () => void): void
   /** @returns the address and the ESMTP parameters of MAIL FROM or RCPT TO; false for a syntax error */
-  _parseAddressCommand(name: string, command: unknown): { address: string; args: unknown } | false
+  _parseAddressCommand(name: AddressCommand, command: unknown): ParsedCommand | false
+  /** Checks parameters before all other checks of them. @returns true if it has refused the command */
+  _rejectInvalidParams(parsed: ParsedCommand, withValue: string[], done: () => void): boolean
+  _isSupported(verb: string): boolean
+  _server: { options: { hideDSN?: boolean } }
+}
+
+interface ParsedCommand {
+  address: string
+  /** Parameters by name in upper case; false if there are none. */
+  args: Record<string, unknown> | false
+  /** The first parameter that this listener does not offer. */
+  unoffered?: string | undefined
 }
 
 export interface SmtpSettings {
-  counts: MailCounts
+  report: MailReport
+  /** @param user what the login has put into the session; undefined before it */
+  userOf?: ((user: unknown) => RefusedClient['user']) | undefined
   /** Forms that commands may have; `strict` if not given. */
   forms?: CommandForms | undefined
 }
@@ -64,6 +88,7 @@ const LF = 0x0a
 
 type Next = (error?: Error | null) => void
 
+const PARAMETER_CHARACTERS_MAX = 40
 /** 5xx replies per connection, after which it is closed. */
 const ERRORS_MAX = 20
 /** Commands without a message, after which a connection is closed. A transaction has about a hundred. */
@@ -73,17 +98,23 @@ const COMMANDS_PER_TURN = 10
 /** The longest line is that of a login (RFC 4954 §4: 12,288 octets). */
 const LINE_BYTES_MAX = 16 * 1024
 
-/** Changes a connection before its first input is read. */
+/**
+ * Changes a connection before its first input is read.
+ * @param address of the client, which smtp-server knows from the greeting on
+ */
 export function adapt(
   connection: Connection,
   socket: Socket,
-  { counts, forms = 'strict' }: SmtpSettings,
+  address: string,
+  { report, userOf, forms = 'strict' }: SmtpSettings,
 ): void {
   offerLoginOverTlsAlone(connection)
   keepStatusCodes(connection)
   takePathsAsText(connection, forms)
+  refuseUnofferedParameters(connection)
   if (forms === 'of-devices') takeAnyName(connection)
-  endAfterErrors(connection, counts)
+  reportRefusals(connection, address, { report, userOf })
+  endAfterErrors(connection)
   flushInTime(connection)
   cutOffWhenClosed(connection)
   const onMessage = endAfterCommands(connection)
@@ -153,8 +184,29 @@ function takePathsAsText(connection: Connection, forms: CommandForms) {
   connection._parseAddressCommand = (name, command) => {
     const found = readPath(String(command), forms)
     const parsed = found && parse(name, `${name}:<>${found.rest}`)
-    return parsed ? { ...parsed, address: found.address } : false
+    if (!parsed) return false
+    const unoffered = parsed.args
+      ? unofferedParameter(name, Object.keys(parsed.args), extensionsOf(connection))
+      : undefined
+    return { ...parsed, address: found.address, unoffered }
   }
+}
+
+/** smtp-server would ignore parameters that it does not know. */
+function refuseUnofferedParameters(connection: Connection) {
+  const reject = connection._rejectInvalidParams.bind(connection)
+  connection._rejectInvalidParams = (parsed, withValue, done) => {
+    if (parsed.unoffered === undefined) return reject(parsed, withValue, done)
+    const name = printableAscii(parsed.unoffered, PARAMETER_CHARACTERS_MAX)
+    connection.send(555, `5.5.4 The parameter ${name} is not offered here`)
+    done()
+    return true
+  }
+}
+
+function extensionsOf(connection: Connection): OptionalExtension[] {
+  const dsn = connection._server.options.hideDSN ? [] : (['DSN'] as const)
+  return connection._isSupported('AUTH') ? [...dsn, 'AUTH'] : [...dsn]
 }
 
 /** Devices without a setting for it use names such as `my printer`, which smtp-server would refuse. */
@@ -168,13 +220,34 @@ function takeAnyName(connection: Connection) {
   }
 }
 
-function endAfterErrors(connection: Connection, counts: MailCounts) {
+function reportRefusals(
+  connection: Connection,
+  address: string,
+  { report, userOf }: Pick<SmtpSettings, 'report' | 'userOf'>,
+) {
+  const send = connection.send.bind(connection)
+  const carryOut = connection._onCommand.bind(connection)
+  let line: Buffer | string = ''
+  connection._onCommand = (command, done) => {
+    line = connection._nextHandler ? 'AUTH' : command
+    return carryOut(command, done)
+  }
+  connection.send = (code, text, context) => {
+    send(code, text, context)
+    if (code < 400) return
+    const { session, hostNameAppearsAs: helo } = connection
+    const client = { address, helo: helo || undefined, user: userOf?.(session.user) }
+    // smtp-server has added the enhanced status code, if the client gets one.
+    const reply = String(session.error).slice('421 '.length)
+    report.turnedAway(code, reply, client, refusedCommand(String(line), session.envelope))
+  }
+}
+
+function endAfterErrors(connection: Connection) {
   const send = connection.send.bind(connection)
   let count = 0
   connection.send = (code, text, context) => {
     send(code, text, context)
-    // smtp-server has added the enhanced status code, if the client gets one.
-    if (code >= 400) counts.turnedAway(code, String(connection.session.error).slice('421 '.length))
     if (code >= 500 && ++count === ERRORS_MAX) connection.send(421, '4.7.0 Too many errors')
   }
 }

@@ -165,7 +165,7 @@ export class StrictSmtpServer extends SMTPServer {
     }
     const refusal = this.#refusalOf(address)
     if (refusal !== undefined) {
-      this.#refuse(socket, refusal)
+      this.#refuse(socket, refusal, address)
       return
     }
     const open = this.#add(socket, address)
@@ -227,7 +227,7 @@ export class StrictSmtpServer extends SMTPServer {
     this.#starting = undefined
     const { connection } = open
     if (!connection) return
-    adapt(connection, socket, this.#options)
+    adapt(connection, socket, open.address, this.#options)
     const close = connection.close.bind(connection)
     connection.close = () => {
       close()
@@ -259,7 +259,7 @@ export class StrictSmtpServer extends SMTPServer {
       if (lasted < (isBusy ? HANDSHAKE_BUSY_TIMEOUT_MS : HANDSHAKE_TIMEOUT_MS))
         this.#watchHandshake(open, lasted)
       else {
-        this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
+        this.#options.report.turnedAway(421, '4.4.2 The TLS handshake took too long', open)
         this.#drop(open)
       }
     })
@@ -271,8 +271,8 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /** Refuses a connection with a 421 reply, or without a reply on an implicit-TLS listener. */
-  #refuse(socket: Socket, text: string): void {
-    this.#options.counts.turnedAway(421, text)
+  #refuse(socket: Socket, text: string, address: string): void {
+    this.#options.report.turnedAway(421, text, { address })
     socket.on('error', () => {}) // errors of a refused connection do not matter
     if (this.options.secure || this.#lingering >= this.#most * LINGERING_SHARE) return void socket.destroy()
     this.#lingering += 1
@@ -339,7 +339,7 @@ export class StrictSmtpServer extends SMTPServer {
     if (!chosen) return false
     if (chosen.connection && !chosen.handshake) chosen.connection.send(421, EVICTED)
     else {
-      this.#options.counts.turnedAway(421, EVICTED)
+      this.#options.report.turnedAway(421, EVICTED, chosen)
       this.#drop(chosen)
     }
     return true

@@ -7,7 +7,7 @@ import { createIdSource } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { networks } from '../../../../src/lib/networks.ts'
-import { countMail } from '../../../../src/pipeline/inbound/mail-counts.ts'
+import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { flood, HALF_HELLO, scattered } from '../../../kit/flood.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { dialSmtp, type SmtpClient } from '../../../kit/smtp-client.ts'
@@ -27,7 +27,7 @@ const accounts = new Map(['ann', 'ben'].map(name => [name, newId(0)]))
 const login: Admission = {
   signIn: async (_from, _user, password) => {
     const accountId = accounts.get(password)
-    return accountId ? { sender: { accountId, apiKeyId: null, domain: null } } : 'wrong'
+    return accountId ? { sender: { accountId, apiKeyId: null, domain: null }, credential: 'key_1' } : 'wrong'
   },
 }
 const relay: Admission = {
@@ -56,7 +56,10 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
       spend: () => true,
       submit: async () => '2.0.0 Ok',
       incoming: createIncoming(ROOM_BYTES),
-      counts: countMail(metrics, isTls ? 'submission_tls' : 'submission'),
+      report: createMailReport(
+        { metrics, log: createLog('silent'), clock },
+        isTls ? 'submission_tls' : 'submission',
+      ),
       clock,
       log: createLog('silent'),
     }),

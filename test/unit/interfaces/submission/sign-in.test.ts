@@ -43,17 +43,21 @@ function open(token: TokenHolder = TOKEN) {
 }
 
 const sender = { accountId, apiKeyId: id, domain: 'here.example' }
+const credential = wireId('key', id)
 
 for (const name of ['resend', 'mailhorn', 'RESEND', wireId('key', id)])
   test(`an API key is the password of ${name}`, async () => {
-    assert.equal(await open().signIn(HERE, name, 're_good'), { sender })
+    assert.equal(await open().signIn(HERE, name, 're_good'), { sender, credential })
   })
 
 for (const name of ['resend', 'mailhorn', wireId('tok', tokenId)])
   test(`an access token that may send is the password of ${name}`, async () => {
     const { signIn, used } = open()
     const expected = { accountId, apiKeyId: tokenId, domain: null }
-    assert.equal(await signIn(HERE, name, 'mh_good'), { sender: expected })
+    assert.equal(await signIn(HERE, name, 'mh_good'), {
+      sender: expected,
+      credential: wireId('tok', tokenId),
+    })
     assert.equal(used, [idText(tokenId)])
   })
 
@@ -93,9 +97,9 @@ test('after five wrong ones an address is not heard for a minute, others are', a
   for (let i = 0; i < 5; i++) assert.is(await signIn(HERE, 'resend', `re_${i}`), 'wrong')
   assert.is(await signIn(HERE, 'resend', 're_good'), 'too-many')
   assert.is(asked.length, 5)
-  assert.equal(await signIn('192.0.2.2', 'resend', 're_good'), { sender })
+  assert.equal(await signIn('192.0.2.2', 'resend', 're_good'), { sender, credential })
   await clock.advance(60_000)
-  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender })
+  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender, credential })
 })
 
 test('a program with an old key does not stop those beside it whose key has been right', async () => {
@@ -103,7 +107,7 @@ test('a program with an old key does not stop those beside it whose key has been
   await signIn(HERE, 'resend', 're_good')
   for (let i = 0; i < 8; i++) await signIn(HERE, 'resend', 're_old')
   assert.is(await signIn(HERE, 'resend', 're_old'), 'too-many')
-  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender })
+  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender, credential })
 })
 
 test('a key that is named is not heard after ten wrong ones, from wherever they come', async () => {
@@ -114,10 +118,10 @@ test('a key that is named is not heard after ten wrong ones, from wherever they 
   const askedBefore = asked.length
   assert.is(await signIn('198.51.100.77', name.toUpperCase().replace('KEY_', 'key_'), 're_bad'), 'too-many')
   assert.is(asked.length, askedBefore)
-  assert.equal(await signIn('192.0.2.9', name, 're_good'), { sender })
-  assert.equal(await signIn('198.51.100.77', 'resend', 're_good'), { sender })
+  assert.equal(await signIn('192.0.2.9', name, 're_good'), { sender, credential })
+  assert.equal(await signIn('198.51.100.77', 'resend', 're_good'), { sender, credential })
   await clock.advance(60_000)
-  assert.equal(await signIn('198.51.100.78', name, 're_good'), { sender })
+  assert.equal(await signIn('198.51.100.78', name, 're_good'), { sender, credential })
 })
 
 test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under whatever user names', async () => {
@@ -129,7 +133,7 @@ test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under
     )
   assert.equal(said, [...Array(5).fill('wrong'), ...Array(22).fill('too-many')])
   assert.is(await signIn('2001:db8:0:ff::1', 'resend', 're_good'), 'too-many')
-  assert.equal(await signIn('2001:db8:0:100::1', 'resend', 're_good'), { sender })
+  assert.equal(await signIn('2001:db8:0:100::1', 'resend', 're_good'), { sender, credential })
   assert.equal(
     lines.map(({ event, protocol, address }) => [event, protocol, address]),
     [['sign_in_throttled', 'smtp', '2001:db8::6']],
@@ -155,7 +159,7 @@ test('a key is known in the network in which it was right', async () => {
   const { signIn } = open()
   await signIn('2001:db8::1', 'resend', 're_good')
   for (let i = 0; i < 8; i++) await signIn('2001:db8::2', 'resend', 're_old')
-  assert.equal(await signIn('2001:db8::3', 'resend', 're_good'), { sender })
+  assert.equal(await signIn('2001:db8::3', 'resend', 're_good'), { sender, credential })
 })
 
 test('wrong passwords sent at once are no more than those in a row', async () => {

@@ -8,7 +8,7 @@ import { startSubmissionListener } from '../../../../src/interfaces/submission/l
 import type { SubmissionSignIn } from '../../../../src/interfaces/submission/sign-in.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
-import { countMail } from '../../../../src/pipeline/inbound/mail-counts.ts'
+import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { byteArrayCount, sendByteByByte } from '../../../kit/held-pieces.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -21,6 +21,7 @@ const HELD_MAX = 300
 const LOGIN = Buffer.from('\0resend\0re_key').toString('base64')
 
 async function given(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
+  const [clock, log] = [createManualClock(), createLog('silent')]
   const listener = await t.using(
     startSubmissionListener({
       listen: { host: '127.0.0.1', port: 0 },
@@ -31,9 +32,9 @@ async function given(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
       spend: () => true,
       submit: async () => '2.0.0 Ok',
       incoming: createIncoming(400_000),
-      counts: countMail(createMetrics(), 'submission'),
-      clock: createManualClock(),
-      log: createLog('silent'),
+      report: createMailReport({ metrics: createMetrics(), log, clock }, 'submission'),
+      clock,
+      log,
     }),
   )
   const { port } = listener.address()

@@ -56,6 +56,74 @@ test('pipelining: all commands of one packet are answered', async t => {
   for (const code of [/^250 /, /^250 /, /^221 /]) assert.match(await client.reply(), code)
 })
 
+test('parameters: what EHLO offers is taken, and everything else is refused by its name', async t => {
+  const { greeted } = await open(t, {})
+  const client = await greeted()
+  await client.say('RSET')
+  for (const parameter of [
+    'FOO=BAR',
+    'RET=HDRS',
+    'ENVID=17',
+    'AUTH=<>',
+    'REQUIRETLS',
+    'MT-PRIORITY=3',
+    'BY=9;R',
+  ]) {
+    const name = parameter.split('=')[0]!
+    const told = await client.say(`MAIL FROM:<ann@there.example> SIZE=10 ${parameter}`)
+    assert.is(told, `555 5.5.4 The parameter ${name} is not offered here`)
+  }
+  assert.match(await client.say('MAIL FROM:<ann@there.example> BODY=BINARYMIME'), /^501 /)
+  const offered = 'MAIL FROM:<ann@there.example> size=10 BODY=8BITMIME SMTPUTF8'
+  assert.match(await client.say(offered), /^250 /)
+  for (const parameter of ['NOTIFY=SUCCESS', 'ORCPT=rfc822;a@b.example', 'X', 'RRVS=2014-04-03T23:01:00Z']) {
+    const name = parameter.split('=')[0]!
+    const told = await client.say(`RCPT TO:<bob@here.example> ${parameter}`)
+    assert.is(told, `555 5.5.4 The parameter ${name} is not offered here`)
+  }
+  assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)
+})
+
+test('log: a refused sender is found by its address, its server and what it wrote', async t => {
+  const admit: RcptPolicy = async address => (address.startsWith('nobody') ? undefined : admitAll(address))
+  const { greeted, logged } = await open(t, {
+    admit,
+    take: async () => {
+      throw new StorageUnavailable('disk full')
+    },
+  })
+  const client = await greeted()
+  await client.say('RCPT TO:<nobody@here.example>')
+  await client.say('RCPT TO:<bob@here.example>')
+  await client.say('DATA')
+  await finish(client)
+  await client.say('MAIL FROM:<a@[bad>')
+  await client.say('QUIT')
+  const lines = logged.filter(({ event }) => event === 'smtp_refused')
+  assert.equal(
+    lines.map(({ listener, address, helo, account }) => [listener, address, helo, account]),
+    lines.map(() => ['inbound', '127.0.0.1', 'client.example', null]),
+  )
+  assert.equal(
+    lines.map(({ command, sender, recipients, reply }) => [command, sender, recipients, reply]),
+    [
+      [
+        'RCPT',
+        'ann@there.example',
+        ['nobody@here.example'],
+        '550 5.7.1 No such address here, and nothing is relayed',
+      ],
+      [
+        'DATA',
+        'ann@there.example',
+        ['bob@here.example'],
+        '452 4.3.1 The store is not available, try again later',
+      ],
+      ['MAIL', '<a@[bad>', [], '501 Error: Bad sender address syntax'],
+    ],
+  )
+})
+
 test('metrics: accepted and rejected mail is counted by reply code', async t => {
   let isFull = false
   const { greeted, inData, figures } = await open(t, {

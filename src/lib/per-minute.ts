@@ -1,0 +1,27 @@
+/** Counts events by key in fixed windows of one minute, with a limit on events and on keys. */
+import type { Clock } from './clock.ts'
+
+const MINUTE_MS = 60_000
+/** Keys that are counted in a minute. Beyond this, the one that was counted first is forgotten. */
+const KEYS_MAX = 50_000
+
+/**
+ * @param limit number of events of a key in a minute; 0 means no limit
+ * @returns a function that counts an event, and is false beyond the limit
+ */
+export function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (key: string) => boolean {
+  const counts = new Map<string, number>()
+  let began = clock.monotonic()
+  return key => {
+    if (limit === 0) return true
+    const now = clock.monotonic()
+    if (now - began >= MINUTE_MS) {
+      counts.clear()
+      began = now
+    }
+    const count = (counts.get(key) ?? 0) + 1
+    if (count <= limit) counts.set(key, count)
+    if (counts.size > KEYS_MAX) counts.delete(counts.keys().next().value!)
+    return count <= limit
+  }
+}

@@ -1,0 +1,180 @@
+import * as assert from 'uvu/assert'
+import { createIncoming } from '../../../../src/interfaces/submission/incoming.ts'
+import {
+  type Admission,
+  type Submit,
+  startSubmissionListener,
+} from '../../../../src/interfaces/submission/listener.ts'
+import { createIdSource, wireId } from '../../../../src/lib/ids.ts'
+import { createLog } from '../../../../src/lib/log.ts'
+import { createMetrics } from '../../../../src/lib/metrics.ts'
+import { networks } from '../../../../src/lib/networks.ts'
+import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
+import { ReplyError } from '../../../../src/pipeline/inbound/reply.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { dialSmtp } from '../../../kit/smtp-client.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { testCertificate } from '../../../kit/tls.ts'
+
+const test = suite('submission/listener, refusals')
+
+const newId = createIdSource()
+const accountId = newId(0)
+const sender = { accountId, apiKeyId: newId(0), domain: null }
+const credential = wireId('tok', sender.apiKeyId)
+const account = wireId('acc', accountId)
+const refusing: Submit = async () => {
+  throw new ReplyError(550, '5.7.1 The domain there.example is not verified')
+}
+
+async function given(
+  t: TestContext,
+  { admission, isTls = false }: { admission: Admission; isTls?: boolean },
+) {
+  const metrics = createMetrics()
+  const clock = createManualClock()
+  const logged: Record<string, unknown>[] = []
+  const log = createLog('info', { write: line => void logged.push(JSON.parse(line)) })
+  const listener = await t.using(
+    startSubmissionListener({
+      listen: { host: '127.0.0.1', port: 0 },
+      isTls,
+      mailHost: 'mailhorn.test',
+      certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
+      admission,
+      spend: () => true,
+      submit: refusing,
+      incoming: createIncoming(100_000),
+      report: createMailReport({ metrics, log, clock }, 'submission'),
+      clock,
+      log,
+    }),
+  )
+  const client = await t.using(dialSmtp({ port: listener.address().port }))
+  if (isTls) await client.startTls()
+  await client.reply()
+  await client.say('EHLO program.example')
+  return { client, metrics, logged }
+}
+
+test('every negative reply is counted with the enhanced status code that the client got', async t => {
+  const { client, metrics } = await given(t, { admission: { signIn: async () => 'wrong' } })
+  const told: string[] = []
+  for (const command of [
+    'MAIL FROM:<a@here.example>',
+    'AUTH PLAIN AGEAYg==',
+    'XYZZY',
+    'DATA',
+    'RCPT TO:<b@c.example>',
+  ])
+    told.push(await client.say(command))
+  while (!told.at(-1)!.startsWith('421')) told.push(await client.say('XYZZY').then(text => text))
+  const replies = told.map(text => /^([45]\d\d) ([45]\.\d+\.\d+) /.exec(text)!.slice(1).join(' '))
+  const counted = [
+    ...metrics.text().matchAll(/_total\{listener="submission",code="(\d+)",status="([\d.]*)"\} (\d+)/g),
+  ]
+  const sums = Object.fromEntries(
+    counted.map(([, code, status, count]) => [`${code} ${status}`, Number(count)]),
+  )
+  const expected = Object.fromEntries(
+    [...Map.groupBy(replies, reply => reply)].map(([reply, same]) => [reply, same.length]),
+  )
+  assert.equal(sums, expected)
+  assert.ok(expected['530 5.7.0']! >= 1)
+})
+
+/** The facts of a log line that do not change from run to run. */
+const facts = ({ level, time, msg, ...rest }: Record<string, unknown>) => rest
+const nobody = { account: null, credential: null }
+const common = {
+  event: 'smtp_refused',
+  listener: 'submission',
+  address: '127.0.0.1',
+  helo: 'program.example',
+}
+
+test('a refusal is logged with the client, its credential and the envelope', async t => {
+  const admission = { signIn: async () => ({ sender, credential }) }
+  const { client, logged } = await given(t, { admission, isTls: true })
+  assert.match(await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`), /^235/)
+  await client.say('MAIL FROM:<app@here.example>')
+  assert.match(await client.say('RCPT TO:<b ob@there.example>'), /^501/)
+  await client.say('RCPT TO:<bob@there.example>')
+  await client.say('RCPT TO:<"carl x"@there.example>')
+  await client.say('DATA')
+  assert.match(await client.say('Subject: hi\r\n\r\nsecret\r\n.'), /^550/)
+  const known = { ...common, account, credential, sender: 'app@here.example', left_out: 0 }
+  assert.equal(logged.map(facts), [
+    {
+      ...known,
+      command: 'RCPT',
+      recipients: ['<b ob@there.example>'],
+      recipient_count: 1,
+      reply: '501 5.1.3 Error: Bad recipient address syntax',
+    },
+    {
+      ...known,
+      command: 'DATA',
+      recipients: ['bob@there.example', '"carl x"@there.example'],
+      recipient_count: 2,
+      reply: '550 5.7.1 The domain there.example is not verified',
+    },
+  ])
+  assert.not.match(JSON.stringify(logged), 'secret')
+})
+
+test('no line has a password: not of a refused login, nor of a client that goes on with it', async t => {
+  const { client, logged } = await given(t, { admission: { signIn: async () => 'wrong' }, isTls: true })
+  const [user, password] = [btoa('resend'), btoa('re_secret')]
+  for (const line of [`AUTH CRAM-MD5 ${password}`, user, password, 'AUTH LOGIN', user, '*'])
+    await client.say(line)
+  client.end()
+  const lines = logged.map(facts)
+  assert.equal(
+    lines.map(({ command }) => command),
+    ['AUTH', 'unknown', 'unknown', 'AUTH'],
+  )
+  for (const line of lines) assert.equal({ ...line, ...nobody }, line)
+  assert.not.match(JSON.stringify(logged), new RegExp(`${user}|${password}|re_secret`))
+})
+
+for (const isTls of [false, true])
+  test(`parameters of extensions that are not offered are refused ${isTls ? 'on port 465' : 'by the relay'}`, async t => {
+    const admission: Admission = isTls
+      ? { signIn: async () => ({ sender, credential }) }
+      : { networks: networks(['127.0.0.0/8']), sender }
+    const { client } = await given(t, { admission, isTls })
+    if (isTls) await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`)
+    for (const name of ['FOO', 'HOLDFOR', 'REQUIRETLS', 'NOTIFY'])
+      assert.is(
+        await client.say(`MAIL FROM:<a@here.example> ${name}`),
+        `555 5.5.4 The parameter ${name} is not offered here`,
+      )
+    const author = await client.say('MAIL FROM:<a@here.example> AUTH=<>')
+    assert.match(author, isTls ? /^250 / : /^555 5\.5\.4 The parameter AUTH /)
+    await client.say('RSET')
+    const offered = 'MAIL FROM:<a@here.example> SIZE=9 BODY=8BITMIME SMTPUTF8 RET=FULL ENVID=1'
+    assert.match(await client.say(offered), /^250 /)
+    assert.match(await client.say('RCPT TO:<b@there.example> SIZE=9'), /^555 5\.5\.4 The parameter SIZE /)
+    assert.match(await client.say('RCPT TO:<b@there.example> NOTIFY=NEVER ORCPT=rfc822;c@d.example'), /^250 /)
+  })
+
+test('the relay names its account', async t => {
+  const admission = { networks: networks(['127.0.0.0/8']), sender }
+  const { client, logged } = await given(t, { admission })
+  assert.match(await client.say('MAIL FROM:<a@here.example> FOO=BAR'), /^555/)
+  const [line] = logged.map(facts)
+  assert.equal(line, {
+    ...common,
+    account,
+    credential: null,
+    command: 'MAIL',
+    sender: 'a@here.example',
+    recipients: [],
+    recipient_count: 0,
+    left_out: 0,
+    reply: '555 5.5.4 The parameter FOO is not offered here',
+  })
+})
+
+test.run()
