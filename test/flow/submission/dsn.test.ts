@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { readMail } from '../../../src/protocols/mime/read/read-mail.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
+import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -97,7 +97,8 @@ test('parameters that are not offered, not valid or doubled are refused by name'
   for (const [parameters, reply] of [
     ['FOO=BAR', /^555 5\.5\.4 The parameter FOO /],
     ['BY=120;R', /^555 5\.5\.4 The parameter BY /],
-    ['REQUIRETLS', /^(?:555|530) 5\./],
+    ['REQUIRETLS', /^555 5\.5\.4 The parameter REQUIRETLS /],
+    ['AUTH=<>', /^555 5\.5\.4 The parameter AUTH /],
     ['NOTIFY=SUCCESS', /^555 5\.5\.4 /],
     ['RET=SOME', /^501 5\.5\.4 /],
     ['RET', /^501 5\.5\.4 /],
@@ -271,6 +272,149 @@ test('a delay is reported once, after four hours', async t => {
   assert.is(field('Action'), 'delayed')
   assert.match(field('Status')!, /^4\./)
   assert.is(mailhorn.rows("select 1 from dsn_notices where action = 'delayed'").length, 1)
+})
+
+/** Actions of the notifications that changes of the delivery to an address have made due. */
+const dueFor = (address: string) =>
+  mailhorn
+    .rows<{ action: string }>(
+      `select n.action from dsn_notices n join deliveries d on d.email_id = n.email_id and d.ordinal = n.ordinal
+       where d.address = ? order by n.action`,
+      address,
+    )
+    .map(({ action }) => action)
+
+/** What the next hop sends to the return path after it has accepted a message. */
+const REPORTS = {
+  failed: {
+    action: 'failed',
+    status: '5.2.2',
+    diagnostic: 'smtp; 552 5.2.2 The mailbox is full',
+  },
+  gone: { action: 'failed', status: '5.1.1', diagnostic: 'smtp; 550 5.1.1 User unknown' },
+  delayed: {
+    action: 'delayed',
+    status: '4.4.1',
+    diagnostic: 'smtp; 451 4.4.1 No answer from the inner host',
+  },
+} as const
+
+function reportOf(kind: keyof typeof REPORTS, recipient: string): string {
+  const { action, status, diagnostic } = REPORTS[kind]
+  return `From: MAILER-DAEMON@mx.there.example
+Subject: Delivery status
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: text/plain
+
+About your message.
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; inner.there.example
+
+Final-Recipient: rfc822; ${recipient}
+Action: ${action}
+Status: ${status}
+Remote-MTA: dns; store.there.example
+Diagnostic-Code: ${diagnostic}
+--b--
+`
+}
+
+/** A submitted message that the next hop has accepted, and what it reports later. @returns the effect */
+async function reportedLater(
+  t: TestContext,
+  {
+    kind,
+    to,
+    parameters,
+    ...rest
+  }: { kind: string; to: string; parameters: string; sender: string; mail?: string },
+) {
+  const reply = await submitted(t, { ...rest, rcpt: [`<${to}>${parameters}`] })
+  await mailhorn.emailWhen(/eml_\S+/.exec(reply)![0], 'delivered')
+  const { mailFrom } = mx.messages.find(({ rcptTo }) => rcptTo.includes(to))!
+  const read = () => mailhorn.rows('select 1 from reports where state = 1').length
+  const before = read()
+  const data = kind in REPORTS ? reportOf(kind as keyof typeof REPORTS, to) : kind
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to: mailFrom, from: '', data }), /^250/)
+  await until(() => read() > before)
+  const [last] = mailhorn.rows<{ effect: string }>('select effect from reports order by id desc limit 1')
+  return last!.effect
+}
+
+for (const [kind, ret, status] of [
+  ['failed', 'FULL', '5.2.2'],
+  ['gone', 'HDRS', '5.1.1'],
+] as const)
+  test(`a failure that the next hop reports later (${kind}, RET=${ret}) is reported behind the success`, async t => {
+    const sender = `later-${kind}@app.here.example`
+    const to = `ok-later-${kind}@there.example`
+    const effect = await reportedLater(t, {
+      ...{ kind, to, sender },
+      mail: ` RET=${ret} ENVID=${kind}+2B1`,
+      parameters: ` NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;list@first.example`,
+    })
+    assert.is(effect, 'bounced')
+    assert.equal(dueFor(to), ['failed', 'relayed'])
+    await noticeTo(sender, 'relayed')
+    const { field, text, mailFrom } = await noticeTo(sender, 'failed')
+    assert.is(mailFrom, '')
+    assert.equal(
+      ['Original-Envelope-Id', 'Original-Recipient', 'Final-Recipient', 'Status', 'Remote-MTA'].map(field),
+      [`${kind}+1`, 'rfc822;list@first.example', `rfc822; ${to}`, status, 'dns; store.there.example'],
+    )
+    assert.match(field('Diagnostic-Code')!, REPORTS[kind].diagnostic)
+    assert.is(/^body\r$/m.test(text), ret === 'FULL')
+  })
+
+test('a bounce that is only text for people is reported as the failure that it means', async t => {
+  const [sender, to] = ['later-text@app.here.example', 'ok-later-text@there.example']
+  const data = `From: postmaster@there.example
+Subject: Unzustellbar
+
+Ihre Nachricht an <${to}> konnte nicht zugestellt werden:
+550 5.1.1 <${to}>: Empfaenger unbekannt
+`
+  assert.is(await reportedLater(t, { kind: data, to, sender, parameters: ' NOTIFY=FAILURE' }), 'bounced')
+  const { field } = await noticeTo(sender, 'failed')
+  assert.is(field('Final-Recipient'), `rfc822; ${to}`)
+  assert.match(field('Status')!, /^5\./)
+})
+
+for (const [parameters, kind, effect, due] of [
+  ['', 'gone', 'bounced', []],
+  [' NOTIFY=NEVER', 'gone', 'bounced', []],
+  [' NOTIFY=NEVER ORCPT=rfc822;a@b.example', 'delayed', 'delayed', []],
+  [' NOTIFY=DELAY', 'gone', 'bounced', []],
+  [' NOTIFY=SUCCESS', 'gone', 'bounced', ['relayed']],
+  [' NOTIFY=FAILURE', 'delayed', 'delayed', []],
+  [' NOTIFY=DELAY', 'delayed', 'delayed', ['delayed']],
+  [' NOTIFY=SUCCESS,FAILURE,DELAY', 'delayed', 'delayed', ['delayed', 'relayed']],
+] as const)
+  test(`a report (${kind}) about a message with${parameters || ' no NOTIFY'} makes ${due.join(' and ') || 'nothing'} due`, async t => {
+    const id = `${parameters}${kind}`.toLowerCase().replace(/[^a-z]+/g, '-')
+    const to = `ok-when${id}@there.example`
+    const sender = `when${id}@app.here.example`
+    assert.is(await reportedLater(t, { kind, to, sender, parameters }), effect)
+    assert.equal(dueFor(to), due)
+    for (const action of due) await noticeTo(sender, action)
+  })
+
+test('mail that is delivered here is reported as delivered, and a second bounce is not reported again', async t => {
+  const sender = 'here@app.here.example'
+  await submitted(t, { sender, rcpt: ['<delivered@simulator.test> NOTIFY=SUCCESS'] })
+  const { field } = await noticeTo(sender, 'delivered')
+  assert.equal([field('Status'), field('Remote-MTA')], ['2.0.0', undefined])
+  const twice = { kind: 'gone', to: 'ok-twice@there.example', parameters: ' NOTIFY=FAILURE' }
+  assert.is(await reportedLater(t, { ...twice, sender: 'twice@app.here.example' }), 'bounced')
+  const { mailFrom } = mx.messages.find(({ rcptTo }) => rcptTo.includes(twice.to))!
+  await sendMail(mailhorn.app.inboundAddress!, { to: mailFrom, from: '', data: reportOf('gone', twice.to) })
+  await until(() => mailhorn.rows("select 1 from reports where effect = 'repeated'").length > 0)
+  assert.equal(dueFor(twice.to), ['failed'])
 })
 
 test.run()
