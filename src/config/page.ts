@@ -32,8 +32,9 @@ ${rows.join('\n')}
 }
 
 function row(key: string, setting: Setting<unknown>, shipped: unknown): string {
-  const { doc, unit, planned } = setting
-  const meaning = [doc, unit && `In ${unit}.`, planned && '*Planned.*'].filter(Boolean).join(' ')
+  const { doc, unit, range, planned } = setting
+  const parts = [doc, unit && `In ${unit}.`, range && rangeText(range), planned && '*Planned.*']
+  const meaning = parts.filter(Boolean).join(' ')
   return `| \`${key}\` | \`${environmentName(key)}\` | ${defaultOf(setting, shipped)} | ${meaning} |`
 }
 
@@ -41,4 +42,9 @@ function defaultOf({ shown, fallback }: Setting<unknown>, shipped: unknown): str
   if (shipped !== undefined) return shipped === null ? 'none' : `\`${shipped}\``
   if (shown !== undefined) return /[ `']/.test(shown) || shown === 'off' ? shown : `\`${shown}\``
   return `\`${fallback}\``
+}
+
+function rangeText({ least = 0, most }: NonNullable<Setting<unknown>['range']>): string {
+  if (most !== undefined) return `From ${least} to ${most}.`
+  return least > 0 ? `At least ${least}.` : ''
 }

@@ -11,9 +11,16 @@ export interface Setting<T> {
   /** Text for the default in the documentation, if the default is not a plain value. */
   readonly shown?: string
   readonly unit?: string
+  /** Limits of a number. */
+  readonly range?: NumberRange
   readonly secret?: boolean
   /** The name is reserved; the feature is not implemented. */
   readonly planned?: boolean
+}
+
+interface NumberRange {
+  least?: number
+  most?: number
 }
 
 /** Describes an invalid value. The message completes the sentence "<key> …". */
@@ -91,9 +98,10 @@ export function flag(fallback: boolean, doc: string): Setting<boolean> {
 export function integer(
   fallback: number,
   doc: string,
-  { least = 0, most = Number.MAX_SAFE_INTEGER, ...extras }: { least?: number; most?: number } & Extras = {},
+  { least = 0, most, ...extras }: NumberRange & Extras = {},
 ): Setting<number> {
-  return { read: raw => integerOf(raw, least, most), fallback, doc, ...extras }
+  const range = { least, ...(most !== undefined && { most }) }
+  return { read: raw => integerOf(raw, least, most), fallback, doc, range, ...extras }
 }
 
 /** Reads a number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
@@ -103,7 +111,7 @@ export function limit(
   { least = 0, ...extras }: { least?: number } & Extras = {},
 ): Setting<number | null> {
   const read = (raw: unknown) => (raw === null || raw === '' || raw === 'none' ? null : integerOf(raw, least))
-  return { read, fallback, doc, ...extras }
+  return { read, fallback, doc, range: { least }, ...extras }
 }
 
 export function list(
