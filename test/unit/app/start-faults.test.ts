@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
-import { storeFailure } from '../../../src/app/start-faults.ts'
+import { startFaultText, storeFailure } from '../../../src/app/start-faults.ts'
 import type { Config } from '../../../src/config/config.ts'
+import { StartFault } from '../../../src/lib/start-fault.ts'
 import { DiskFailure } from '../../../src/store/errors.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -24,6 +25,22 @@ for (const [code, message] of [
         text: `The process exits: the database /data/mail.db is damaged (${code}: ${message}): restore a backup, see "Backup" in docs/operations.md`,
       })
   })
+
+test('start fault: its message is shown without a trace, also from another thread', () => {
+  const fault = new StartFault('the key is missing; restore it')
+  const passed = Object.assign(new Error(fault.message), { code: fault.code })
+  for (const error of [fault, passed])
+    assert.is(startFaultText(error, config), 'mailhorn: the key is missing; restore it')
+})
+
+test('start fault: an error that nobody foresaw is shown with its trace', () => {
+  for (const error of [
+    new Error('unforeseen'),
+    Object.assign(new TypeError('unforeseen'), { code: 'OTHER' }),
+  ])
+    assert.is(startFaultText(error, config), error.stack)
+  assert.is(startFaultText({ code: 'START_FAULT', message: 'no error' }, config), '[object Object]')
+})
 
 test('store failure: a disk that fails is told with its error', () => {
   const error = failure('SQLITE_IOERR_FSYNC', 'disk I/O error')

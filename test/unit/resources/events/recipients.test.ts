@@ -133,6 +133,20 @@ test('opens and clicks: they are counted and recorded, and change no status', as
   assert.equal(JSON.parse(stored!.data), { click })
 })
 
+test('opens and clicks: the other emails of the account keep their counts and times', async t => {
+  const { run, ref, send, accountId, account, domain, emailId, rows } = await openDelivered(t)
+  const other = account('Other')
+  domain(other, 'other.test')
+  await send(accountId)
+  await send(other, { from: 'a@other.test' })
+  const others = () =>
+    rows('select open_count, click_count, last_event_at from emails where id <> ? order by id', emailId)
+  const before = others()
+  for (const command of ['opened', 'clicked'] as const) await run(command, { ...ref(0), data: {} })
+  assert.is(before.length, 2)
+  assert.equal(others(), before)
+})
+
 test('opens and clicks: those with another account or unknown delivery are ignored', async t => {
   const { run, ref, account, email, events } = await openDelivered(t)
   const foreign = { ...ref(0), accountId: account('Other') }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request as secureRequest } from 'node:https'
+import { connect } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
@@ -328,6 +329,73 @@ test('TLS: late header sections and bodies are answered 408, and the connection 
     await connectionsAre(server, 0)
   }
 })
+
+/** Connections that wait for nothing when the service stops, and how each gets there. */
+const UNUSED: [string, (port: number, t: TestContext) => Promise<unknown>, boolean][] = [
+  ['has sent nothing', (port, t) => slowClient(t, { port, staysOpen: true }), false],
+  ['has begun no TLS handshake', (port, t) => slowClient(t, { port, staysOpen: true }), true],
+  [
+    'is in its TLS handshake',
+    async (port, t) =>
+      (await slowClient(t, { port, staysOpen: true })).send(Buffer.from('160301020001', 'hex')),
+    true,
+  ],
+  [
+    'has sent nothing since its TLS handshake',
+    async (port, t) => {
+      const client = connectSecurely({ port, rejectUnauthorized: false, allowHalfOpen: true } as object)
+      t.after(() => client.destroy())
+      client.on('error', () => {})
+      await once(client, 'secureConnect')
+    },
+    true,
+  ],
+  [
+    'has sent what is no HTTP, and was told so',
+    async (port, t) => {
+      const client = await slowClient(t, { port, staysOpen: true })
+      await client.send('NOT HTTP\r\n\r\n')
+      await until(() => client.received().startsWith('HTTP/1.1 400 '))
+    },
+    false,
+  ],
+]
+
+for (const [state, begin, isSecure] of UNUSED)
+  test(`stop: a connection that ${state} is closed before any time passes`, async t => {
+    const { server, port } = await open(t, {}, isSecure)
+    await begin(port, t)
+    await until(() => server.connectionCount() === 1)
+    await server.close(30_000)
+    await connectionsAre(server, 0)
+  })
+
+test('stop: a connection with a request in progress is closed after the reply, or at the end of the time', async t => {
+  for (const isAnswered of [true, false]) {
+    const { server, port, clock, held, begun } = await open(t)
+    const client = await slowClient(t, { port })
+    await client.send(GET.replace('/ ', '/held '))
+    await until(() => begun.length === 1)
+    const closed = server.close(30_000)
+    clock.advance(29_999)
+    await isRefusedBy(port)
+    assert.is(server.connectionCount(), 1)
+    if (isAnswered) held.resolve()
+    else clock.advance(1)
+    await closed
+    await until(client.isGone)
+    assert.is(/\r\nconnection: close\r\n/i.test(client.received()), isAnswered)
+  }
+})
+
+/** Resolves when the listener takes no new connections, so that what its stop destroys at once is gone. */
+async function isRefusedBy(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  const error = await new Promise<Error>((resolve, reject) =>
+    socket.once('error', resolve).once('connect', () => reject(new Error('the connection was taken'))),
+  )
+  assert.match(error.message, 'ECONNREFUSED')
+}
 
 async function statusOver(port: number): Promise<number | undefined> {
   const request = secureRequest({ port, rejectUnauthorized: false, agent: false })

@@ -1,0 +1,163 @@
+import * as assert from 'uvu/assert'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
+import {
+  readBroadcastChange,
+  readNewBroadcast,
+  readSendOrder,
+  readTestRecipients,
+} from '../../../../../src/interfaces/api/broadcasts/schema.ts'
+import { wireId } from '../../../../../src/lib/ids.ts'
+import { newId } from '../../../../kit/new-id.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('api: bodies of broadcasts')
+const [AUDIENCE, SEGMENT, TOPIC, TEMPLATE] = [newId(1), newId(2), newId(3), newId(4)]
+const audience_id = wireId('aud', AUDIENCE)
+const segment_id = wireId('seg', SEGMENT)
+const template_id = wireId('tpl', TEMPLATE)
+const GOOD = { audience_id, from: 'Ann <ann@here.example>', subject: 'News' }
+const AT = '2026-01-01T00:00:00Z'
+const mailboxes = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@here.example`)
+
+/** @returns status, name and field of the refusal */
+function refusalOf(read: (body: unknown) => unknown, body: unknown) {
+  try {
+    read(body)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return [error.status, error.errorName, error.errors?.[0]?.path]
+  }
+  throw new Error(`accepted ${JSON.stringify(body)}`)
+}
+
+const without = (...keys: (keyof typeof GOOD)[]) => ({
+  ...GOOD,
+  ...Object.fromEntries(keys.map(key => [key, undefined])),
+})
+const MISSING = [422, 'missing_required_field'] as const
+const INVALID = [422, 'validation_error'] as const
+
+for (const [name, body, refusal] of [
+  ['no sender', without('from'), [...MISSING, 'from']],
+  ['null as sender', { ...GOOD, from: null }, [...MISSING, 'from']],
+  ['an empty sender', { ...GOOD, from: '' }, [...MISSING, 'from']],
+  ['no subject', without('subject'), [...MISSING, 'subject']],
+  ['an empty subject', { ...GOOD, subject: '' }, [...MISSING, 'subject']],
+  ['neither sender nor subject', without('from', 'subject'), [...MISSING, 'from']],
+  ['no audience', without('audience_id'), [...MISSING, 'audience_id']],
+  ['no audience, but a template', { template_id }, [...MISSING, 'audience_id']],
+  ['a time without sending', { ...GOOD, send: false, scheduled_at: AT }, [...INVALID, 'scheduled_at']],
+  ['a time that is none', { ...GOOD, scheduled_at: 'tomorrow' }, [...INVALID, 'scheduled_at']],
+  [
+    'an id of another kind as audience',
+    { ...GOOD, audience_id: template_id },
+    [404, 'not_found', 'audience_id'],
+  ],
+  [
+    'an id of another kind as segment',
+    { ...GOOD, segment_id: template_id },
+    [404, 'not_found', 'segment_id'],
+  ],
+  ['an id of another kind as topic', { ...GOOD, topic_id: segment_id }, [404, 'not_found', 'topic_id']],
+  ['an attachment', { ...GOOD, attachments: [{}] }, [422, 'invalid_attachment', 'attachments']],
+  ['an object of attachments', { ...GOOD, attachments: {} }, [422, 'invalid_attachment', 'attachments']],
+  ['51 reply addresses', { ...GOOD, reply_to: mailboxes(51) }, [...INVALID, 'reply_to']],
+] as const)
+  test(`a new broadcast with ${name} is refused: ${refusal[1]}, ${refusal[2]}`, () => {
+    assert.equal(refusalOf(readNewBroadcast, body), refusal)
+  })
+
+test('a new broadcast has the words of its request, and nothing else', () => {
+  const { fields, template, send } = readNewBroadcast(GOOD)
+  const { sender, ...rest } = fields
+  assert.match(`${sender}`, 'ann@here.example')
+  assert.equal(rest, {
+    ...{ audienceId: AUDIENCE, segmentId: null, topicId: null, templateId: null },
+    ...{ subject: 'News', replyToList: null, previewText: null, html: null, text: null, name: '' },
+  })
+  assert.equal([template, send], [null, undefined])
+})
+
+test('a segment is enough as audience, and a template as sender and subject', () => {
+  assert.equal(readNewBroadcast({ ...without('audience_id'), segment_id }).fields.segmentId, SEGMENT)
+  const { fields, template } = readNewBroadcast({ audience_id, template_id })
+  assert.equal([fields.sender, fields.subject, template], [null, null, TEMPLATE])
+})
+
+for (const [more, send] of [
+  [{}, undefined],
+  [{ send: false }, undefined],
+  [{ send: null, scheduled_at: null }, undefined],
+  [{ send: true }, { at: null }],
+  [{ scheduled_at: AT }, { at: Date.parse(AT) }],
+  [{ send: true, scheduled_at: AT }, { at: Date.parse(AT) }],
+] as const)
+  test(`a new broadcast with ${JSON.stringify(more)} is ${send ? `sent (${send.at ?? 'now'})` : 'a draft'}`, () => {
+    assert.equal(readNewBroadcast({ ...GOOD, ...more }).send, send)
+  })
+
+test('no attachments, null and 50 reply addresses are accepted', () => {
+  for (const attachments of [[], null]) readNewBroadcast({ ...GOOD, attachments })
+  assert.match(readNewBroadcast({ ...GOOD, reply_to: mailboxes(50) }).fields.replyToList!, 'a49@here.example')
+})
+
+for (const [body, changes] of [
+  [{}, {}],
+  [{ subject: null, html: null, text: null, audience_id: null, segment_id: null }, {}],
+  [
+    { segment_id: '', topic_id: '' },
+    { segmentId: null, topicId: null },
+  ],
+  [{ segment_id: audience_id }, { segmentId: AUDIENCE }],
+  [
+    { topic_id: wireId('top', TOPIC), audience_id },
+    { topicId: TOPIC, audienceId: AUDIENCE },
+  ],
+  [
+    { html: '', text: '', preview_text: '' },
+    { html: null, text: '', previewText: null },
+  ],
+  [
+    { html: 'h', text: 't', preview_text: 'p' },
+    { html: 'h', text: 't', previewText: 'p' },
+  ],
+  [
+    { name: 'n\ud800', subject: 's\ud800' },
+    { name: 'n\ufffd', subject: 's\ufffd' },
+  ],
+  [{ reply_to: '' }, { replyToList: null }],
+  [{ derive_text: true }, { text: null }],
+  [{ derive_text: false }, {}],
+] as const)
+  test(`a change with ${JSON.stringify(body)} changes ${JSON.stringify(Object.keys(changes))}`, () => {
+    const read = readBroadcastChange(body)
+    assert.equal(read.changes, changes)
+    assert.equal([read.template, read.scheduledAt, read.version], [undefined, undefined, null])
+  })
+
+test('a change has its template, its time and the version that it expects', () => {
+  const read = readBroadcastChange({ template_id, scheduled_at: AT, version: 'v' })
+  assert.equal([read.template, read.scheduledAt, read.version], [TEMPLATE, Date.parse(AT), 'v'])
+  assert.is(readBroadcastChange({ template_id: '' }).template, null)
+  assert.equal(refusalOf(readBroadcastChange, { derive_text: true, text: 't' }), [...INVALID, 'derive_text'])
+  assert.equal(refusalOf(readBroadcastChange, { attachments: [{}] })[1], 'invalid_attachment')
+})
+
+test('an order to send is for now, or for a time; only the Go SDK may send an empty one', () => {
+  const broadcast_id = wireId('brd', newId(5))
+  assert.equal(readSendOrder({}), { at: null, version: null })
+  assert.equal(readSendOrder({ scheduled_at: AT, version: 'v' }), { at: Date.parse(AT), version: 'v' })
+  assert.equal(readSendOrder({ broadcast_id, scheduled_at: '' }), { at: null, version: null })
+  assert.equal(readSendOrder({ broadcast_id, scheduled_at: AT }), { at: Date.parse(AT), version: null })
+  assert.equal(refusalOf(readSendOrder, { scheduled_at: '' }), [...INVALID, 'scheduled_at'])
+})
+
+test('a test is sent to one to ten addresses', () => {
+  assert.is(readTestRecipients({ to: 'ann@there.example' }).length, 1)
+  assert.is(readTestRecipients({ to: mailboxes(10) }).length, 10)
+  assert.equal(refusalOf(readTestRecipients, { to: mailboxes(11) }), [...INVALID, 'to'])
+  assert.equal(refusalOf(readTestRecipients, { to: [] }), [...MISSING, 'to'])
+  assert.equal(refusalOf(readTestRecipients, { to: ['nobody'] }).slice(0, 1), [422])
+})
+
+test.run()
