@@ -8,7 +8,7 @@ import { type Migration, migrations } from './migrations/index.ts'
  * Applies the missing migrations. The caller runs this in one transaction, so that a kill leaves the old
  * schema or the new one.
  * @returns names of the migrations applied now
- * @throws StartFault when the database was written by a newer version
+ * @throws StartFault when the database was written by a newer version, or before version 0.1.0
  */
 export async function migrate(
   db: Kysely<unknown>,
@@ -30,14 +30,21 @@ export async function migrate(
   return pending.map(({ name }) => name)
 }
 
+/** First migration of the development versions before 0.1.0. */
+const BEFORE_RELEASE = '001-main-path'
+
 /**
  * @param applied names of the migrations of a database
- * @throws StartFault when the database was written by a newer version
+ * @throws StartFault when the database was written by a newer version, or before version 0.1.0
  */
 export function insistOnKnownVersion(
   applied: readonly string[],
   known: readonly Migration[] = migrations,
 ): void {
+  if (applied.includes(BEFORE_RELEASE))
+    throw new StartFault(
+      'the database was made by a development version before 0.1.0, which cannot be upgraded; keep it elsewhere and start with a new one',
+    )
   const unknown = applied.filter(name => !known.some(migration => migration.name === name))
   if (unknown.length > 0)
     throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn`)

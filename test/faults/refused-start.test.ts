@@ -82,13 +82,6 @@ async function isRefused(scene: Scene, says: RegExp | string): Promise<void> {
   if (isOnPostgres) assert.equal(schemaOf(scene.dataDir), schema)
 }
 
-/** As a build before the present one leaves the database: without the newest migration. */
-function beforeTheLastMigration({ dataDir }: Scene) {
-  const newest = '(select max(name) from migrations)'
-  databaseOf(dataDir).change(`delete from migrations where name = ${newest}`)
-  databaseOf(dataDir).release()
-}
-
 const OTHER_KEY = `${'ab'.repeat(32)}\n`
 const onFile = (name: string, change: (path: string) => void) => (scene: Scene) =>
   change(join(scene.dataDir, name))
@@ -103,27 +96,20 @@ interface Refusal {
 
 const REFUSALS: Refusal[] = [
   {
-    when: 'secret.key is another one and the database is older',
-    given(scene) {
-      beforeTheLastMigration(scene)
-      writeFileSync(join(scene.dataDir, 'secret.key'), OTHER_KEY)
-    },
+    when: 'secret.key is another one',
+    given: onFile('secret.key', path => writeFileSync(path, OTHER_KEY)),
     says: /the secret key is not the one this database was written with: \S+secret\.key holds another one; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {
-    when: 'MAILHORN_SECRET_KEY is another one and the database is older',
+    when: 'MAILHORN_SECRET_KEY is another one',
     given(scene) {
-      beforeTheLastMigration(scene)
       scene.settings = { SECRET_KEY: 'quite another secret' }
     },
     says: /the secret key is not the one this database was written with: secret_key \(MAILHORN_SECRET_KEY\) has another value, and \S+secret\.key holds the right one; remove the setting/,
   },
   {
-    when: 'secret.key is missing and the database is older',
-    given(scene) {
-      beforeTheLastMigration(scene)
-      rmSync(join(scene.dataDir, 'secret.key'))
-    },
+    when: 'secret.key is missing',
+    given: onFile('secret.key', path => rmSync(path)),
     says: /the secret key is not the one .*: \S+secret\.key is missing; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {

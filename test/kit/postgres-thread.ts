@@ -128,7 +128,7 @@ async function makeTemplate(): Promise<string> {
 function schemaHash(): string {
   const store = new URL('../../src/store/', import.meta.url).pathname
   const hash = createHash('sha256')
-  for (const name of [...globSync('migrations/*.ts', { cwd: store }), 'postgres/start.ts'].sort())
+  for (const name of [...globSync('migrations/**/*.ts', { cwd: store }), 'postgres/start.ts'].sort())
     hash.update(readFileSync(store + name))
   return hash.digest('hex').slice(0, 16)
 }

@@ -71,6 +71,16 @@ test('migrate: an unknown migration means a newer version and is refused before 
   assert.not(tables(connection).includes('other'))
 })
 
+test('migrate: a database from before the first release is refused before any change', async t => {
+  const connection = await openEmpty(t)
+  await migrate(dbOver(connection), 'sqlite', 1, [step('001-main-path', 'create table one (a)')])
+  await migrate(dbOver(connection), 'sqlite', 1).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /before 0\.1\.0, which cannot be upgraded/),
+  )
+  assert.equal(tables(connection), ['migrations', 'one'])
+})
+
 test('migrate: a failing migration leaves the former schema', async t => {
   const connection = await openEmpty(t)
   const one = step('001-one', 'create table one (a)')
@@ -84,42 +94,6 @@ test('migrate: a failing migration leaves the former schema', async t => {
   connection.raw.exec('rollback')
   assert.equal(tables(connection), ['migrations', 'one'])
   assert.equal(connection.raw.prepare('select name from migrations').pluck().all(), ['001-one'])
-})
-
-test('migrate: folded text with a final sigma is converted', async t => {
-  const connection = await openEmpty(t)
-  const at = migrations.findIndex(({ name }) => name === '034-one-sigma')
-  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, at))
-  const { raw } = connection
-  raw.exec(`
-    pragma foreign_keys = off;
-    insert into contacts (account_id, audience_id, id, email, folded_email, first_name, folded_first_name, last_name,
-        folded_last_name, unsubscribed, properties, created_at, updated_at)
-      values (x'01', x'02', x'03', 'a@b.test', 'a@b.test', 'Κώστας', 'κώστας', null, null, 0, '{}', 0, 0);
-    insert into contact_values (contact_id, property_id, folded_value) values (x'03', 1, 'οδος σας'), (x'03', 2, 'σ')`)
-  await migrate(dbOver(connection), 'sqlite', 2, migrations.slice(0, at + 1))
-  assert.equal(raw.prepare('select first_name, folded_first_name, folded_last_name from contacts').all(), [
-    { first_name: 'Κώστας', folded_first_name: 'κώστασ', folded_last_name: null },
-  ])
-  assert.equal(raw.prepare('select folded_value from contact_values order by property_id').pluck().all(), [
-    'οδοσ σασ',
-    'σ',
-  ])
-})
-
-test('migrate: templates of an older database count as published', async t => {
-  const connection = await openEmpty(t)
-  const at = migrations.findIndex(({ name }) => name === '045-template-drafts')
-  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, at))
-  const { raw } = connection
-  raw.exec(`insert into templates
-    (account_id, id, name, folded_name, subject, content_id, version_count, created_at, updated_at)
-    values (x'01', x'02', 'n', 'n', null, 1, 0, 5, 7), (x'01', x'03', 'n', 'n', null, 1, 0, 5, 8)`)
-  await migrate(dbOver(connection), 'sqlite', 2, migrations.slice(0, at + 1))
-  assert.equal(
-    raw.prepare('select published_at, published_version, alias from templates order by id').all(),
-    [7, 8].map(time => ({ published_at: time, published_version: null, alias: null })),
-  )
 })
 
 test('migrate: the database returns freed space and enforces foreign keys', async t => {
@@ -155,37 +129,6 @@ test('migrate: two accounts can request one domain name, but only one can have i
   claim('b', 'pending')
   assert.throws(() => claim('c', 'temporary_failure'), /UNIQUE constraint failed: domains/)
   assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
-})
-
-test('migrate: emails of an older database have ended unless a delivery is in progress', async t => {
-  const connection = await openEmpty(t)
-  const { raw } = connection
-  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, 1))
-  const email = raw.prepare(
-    `insert into emails (account_id, id, sender, subject, content_id, message_id, status, recipient_count, feedback,
-       created_at, last_event_at) values ('a', ?, '', '', 1, '', 'delivered', 1, 1, 100, ?)`,
-  )
-  const delivery = raw.prepare(
-    `insert into deliveries (email_id, ordinal, account_id, address, domain, kind, class, state, status, attempts,
-       next_at, expires_at) values (?, ?, 'a', '', '', 'to', 0, ?, 'delivered', 1, 0, 0)`,
-  )
-  const emails: [id: string, lastEventAt: number | null, states: number[]][] = [
-    ['done', 200, [2, 2]],
-    ['silent', null, [2]],
-    ['waiting', 200, [2, 0]],
-    ['leased', 200, [1]],
-  ]
-  for (const [id, lastEventAt, states] of emails) {
-    email.run(id, lastEventAt)
-    for (const [ordinal, state] of states.entries()) delivery.run(id, ordinal, state)
-  }
-  await migrate(dbOver(connection), 'sqlite', 2)
-  assert.equal(raw.prepare('select id, ended_at from emails order by id').raw().all(), [
-    ['done', 200],
-    ['leased', null],
-    ['silent', 100],
-    ['waiting', null],
-  ])
 })
 
 test('migrate: column types differ between the databases where they must', () => {

@@ -36,7 +36,7 @@ test('open: a new folder is created for its owner alone, with a migrated databas
   const dataDir = join(parent.path, 'deep', 'data')
   const store = await t.using(openStore(optionsFor(dataDir)))
   assert.is(statSync(dataDir).mode & 0o777, 0o700)
-  assert.ok(store.migrations.includes('001-main-path'))
+  assert.ok(store.migrations.includes('001-schema'))
   assert.equal(store.location, {
     kind: 'sqlite',
     databaseFile: join(dataDir, 'test.db'),

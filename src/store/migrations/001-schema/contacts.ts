@@ -1,19 +1,18 @@
 /** Creates the tables of audiences, contacts, segments, topics and imports. */
 import type { Kysely } from 'kysely'
-import type { Columns } from './columns.ts'
+import type { Columns } from '../columns.ts'
 
-export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise<void> {
-  await createAudiences(schema, columns)
-  await createContacts(schema, columns)
-  await createProperties(schema, columns)
-  await createSegments(schema, columns)
-  await createTopics(schema, columns)
-  await createImports(schema, columns)
+export async function contacts(db: Kysely<unknown>, columns: Columns): Promise<void> {
+  await createAudiences(db, columns)
+  await createContacts(db, columns)
+  await createProperties(db, columns)
+  await createTopics(db, columns)
 }
 
-type Schema = Kysely<unknown>['schema']
-
-async function createAudiences(schema: Schema, { id, text, integer, clustered }: Columns) {
+async function createAudiences(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, clustered }: Columns,
+): Promise<void> {
   await schema
     .createTable('audiences')
     .addColumn('account_id', id, c => c.notNull())
@@ -31,9 +30,44 @@ async function createAudiences(schema: Schema, { id, text, integer, clustered }:
     .addColumn('account_id', id, c => c.notNull())
     .addColumn('deleted_at', integer, c => c.notNull())
     .execute()
+  await schema
+    .createTable('segments')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('name', text, c => c.notNull())
+    .addColumn('filters', text, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('segments_pk', ['audience_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createTable('contact_imports')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('state', text, c => c.notNull())
+    .addColumn('row_count', integer, c => c.notNull())
+    .addColumn('created_count', integer, c => c.notNull())
+    .addColumn('updated_count', integer, c => c.notNull())
+    .addColumn('unchanged_count', integer, c => c.notNull())
+    .addColumn('skipped_count', integer, c => c.notNull())
+    .addColumn('failed_count', integer, c => c.notNull())
+    .addColumn('errors', text, c => c.notNull())
+    .addColumn('fault', text)
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addColumn('ended_at', integer)
+    .addPrimaryKeyConstraint('contact_imports_pk', ['audience_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
 }
 
-async function createContacts(schema: Schema, { id, text, integer, flag, clustered }: Columns) {
+async function createContacts(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, flag, clustered }: Columns,
+): Promise<void> {
   await schema
     .createTable('contacts')
     .addColumn('account_id', id, c => c.notNull())
@@ -66,7 +100,10 @@ async function createContacts(schema: Schema, { id, text, integer, flag, cluster
     .execute()
 }
 
-async function createProperties(schema: Schema, { id, text, integer, serial, clustered }: Columns) {
+async function createProperties(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, serial, clustered }: Columns,
+): Promise<void> {
   await schema
     .createTable('contact_properties')
     .addColumn('id', serial, c => c.primaryKey())
@@ -93,24 +130,30 @@ async function createProperties(schema: Schema, { id, text, integer, serial, clu
     .on('contact_values')
     .columns(['property_id', 'folded_value', 'contact_id'])
     .execute()
-}
-
-async function createSegments(schema: Schema, { id, text, integer, clustered }: Columns) {
   await schema
-    .createTable('segments')
+    .createTable('property_definitions')
     .addColumn('account_id', id, c => c.notNull())
-    .addColumn('audience_id', id, c => c.notNull())
     .addColumn('id', id, c => c.notNull())
-    .addColumn('name', text, c => c.notNull())
-    .addColumn('filters', text, c => c.notNull())
+    .addColumn('key', text, c => c.notNull())
+    .addColumn('type', text, c => c.notNull())
+    .addColumn('fallback', text)
     .addColumn('created_at', integer, c => c.notNull())
-    .addColumn('updated_at', integer, c => c.notNull())
-    .addPrimaryKeyConstraint('segments_pk', ['audience_id', 'id'])
+    .addPrimaryKeyConstraint('property_definitions_pk', ['account_id', 'id'])
     .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createIndex('property_definitions_key')
+    .on('property_definitions')
+    .columns(['account_id', 'key'])
+    .unique()
     .execute()
 }
 
-async function createTopics(schema: Schema, { id, text, integer, flag, clustered }: Columns) {
+/** Opt-outs are stored by address and outlive contacts. */
+async function createTopics(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, flag, bytes, clustered }: Columns,
+): Promise<void> {
   await schema
     .createTable('topics')
     .addColumn('account_id', id, c => c.notNull())
@@ -120,6 +163,7 @@ async function createTopics(schema: Schema, { id, text, integer, flag, clustered
     .addColumn('default_subscription', text, c => c.notNull())
     .addColumn('created_at', integer, c => c.notNull())
     .addColumn('updated_at', integer, c => c.notNull())
+    .addColumn('visibility', text, c => c.notNull().defaultTo('public'))
     .addPrimaryKeyConstraint('topics_pk', ['account_id', 'id'])
     .modifyEnd(clustered)
     .execute()
@@ -142,27 +186,14 @@ async function createTopics(schema: Schema, { id, text, integer, flag, clustered
     .addColumn('id', id, c => c.primaryKey())
     .addColumn('deleted_at', integer, c => c.notNull())
     .execute()
-}
-
-async function createImports(schema: Schema, { id, text, integer, clustered }: Columns) {
   await schema
-    .createTable('contact_imports')
+    .createTable('opt_outs')
     .addColumn('account_id', id, c => c.notNull())
-    .addColumn('audience_id', id, c => c.notNull())
-    .addColumn('id', id, c => c.notNull())
-    .addColumn('state', text, c => c.notNull())
-    .addColumn('row_count', integer, c => c.notNull())
-    .addColumn('created_count', integer, c => c.notNull())
-    .addColumn('updated_count', integer, c => c.notNull())
-    .addColumn('unchanged_count', integer, c => c.notNull())
-    .addColumn('skipped_count', integer, c => c.notNull())
-    .addColumn('failed_count', integer, c => c.notNull())
-    .addColumn('errors', text, c => c.notNull())
-    .addColumn('fault', text)
-    .addColumn('created_at', integer, c => c.notNull())
-    .addColumn('updated_at', integer, c => c.notNull())
-    .addColumn('ended_at', integer)
-    .addPrimaryKeyConstraint('contact_imports_pk', ['audience_id', 'id'])
+    .addColumn('email', text, c => c.notNull())
+    .addColumn('scope', bytes, c => c.notNull())
+    .addColumn('said_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('opt_outs_pk', ['account_id', 'email', 'scope'])
     .modifyEnd(clustered)
     .execute()
+  await schema.createIndex('opt_outs_scope').on('opt_outs').columns(['scope', 'email']).execute()
 }

@@ -1,19 +1,15 @@
-/**
- * Creates the tables of webhooks and their deliveries, and indexes the events of an account in the order of
- * recording.
- */
+/** Creates the tables of webhooks and their deliveries. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from './columns.ts'
+import type { Columns } from '../columns.ts'
 
-export async function up(db: Kysely<unknown>, columns: Columns): Promise<void> {
+export async function webhooks(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createWebhooks(db, columns)
-  await createDeliveries(db, columns)
-  await db.schema.createIndex('events_of_account').on('events').columns(['account_id', 'id']).execute()
-  await sql`insert into counters (account_id, kind, period, count)
-    select account_id, 'events', '', count(*) from events group by account_id`.execute(db)
 }
 
-async function createWebhooks({ schema }: Kysely<unknown>, { id, text, integer, flag, bytes }: Columns) {
+async function createWebhooks(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, flag, bytes }: Columns,
+): Promise<void> {
   await schema
     .createTable('webhooks')
     .addColumn('id', id, c => c.primaryKey())
@@ -30,17 +26,18 @@ async function createWebhooks({ schema }: Kysely<unknown>, { id, text, integer, 
     .addColumn('disabled_reason', text)
     .addColumn('notice_due', flag, c => c.notNull())
     .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('earlier_secret', bytes)
+    .addColumn('earlier_until', integer)
+    .addColumn('domain_ids', text)
+    .addColumn('dialect', text)
     .execute()
   await schema.createIndex('webhooks_account').on('webhooks').columns(['account_id', 'id']).execute()
   await schema
     .createIndex('webhooks_notices')
     .on('webhooks')
     .column('id')
-    .where(sql`notice_due`, '=', sql`1`)
+    .where(sql<boolean>`notice_due = 1`)
     .execute()
-}
-
-async function createDeliveries({ schema }: Kysely<unknown>, { id, text, integer, flag }: Columns) {
   await schema
     .createTable('webhook_deliveries')
     .addColumn('webhook_id', id, c => c.notNull())
@@ -62,18 +59,19 @@ async function createDeliveries({ schema }: Kysely<unknown>, { id, text, integer
     .addColumn('response_body', text)
     .addColumn('error', text)
     .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('attempt_log', text)
     .addPrimaryKeyConstraint('webhook_deliveries_pk', ['webhook_id', 'id'])
     .execute()
   await schema
     .createIndex('webhook_deliveries_due')
     .on('webhook_deliveries')
     .columns(['webhook_id', 'next_at'])
-    .where(sql`state`, '=', sql`0`)
+    .where(sql<boolean>`state = 0`)
     .execute()
   await schema
     .createIndex('webhook_deliveries_done')
     .on('webhook_deliveries')
     .columns(['webhook_id', 'id'])
-    .where(sql`state`, '=', sql`1`)
+    .where(sql<boolean>`state = 1`)
     .execute()
 }

@@ -1,13 +1,16 @@
 /** Creates the tables of mail received for customers' domains. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from './columns.ts'
+import type { Columns } from '../columns.ts'
 
-const VERDICTS = ['spam_verdict', 'virus_verdict', 'spf_verdict', 'dkim_verdict', 'dmarc_verdict'] as const
-const LISTS = ['from_list', 'to_list', 'cc_list', 'bcc_list', 'reply_to_list'] as const
+export async function inbound(db: Kysely<unknown>, columns: Columns): Promise<void> {
+  await createInboundMessages(db, columns)
+}
 
-export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise<void> {
-  const { id, bytes, text, integer, clustered } = columns
-  let messages = schema
+async function createInboundMessages(
+  { schema }: Kysely<unknown>,
+  { id, text, integer, bytes, clustered }: Columns,
+): Promise<void> {
+  await schema
     .createTable('inbound_messages')
     .addColumn('account_id', id, c => c.notNull())
     .addColumn('id', id, c => c.notNull())
@@ -26,14 +29,23 @@ export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise
     .addColumn('parse_error', text)
     .addColumn('subject', text, c => c.notNull().defaultTo(''))
     .addColumn('message_id', text)
-  for (const list of LISTS) messages = messages.addColumn(list, text)
-  for (const verdict of VERDICTS)
-    messages = messages.addColumn(verdict, text, c => c.notNull().defaultTo('DISABLED'))
-  await messages
+    .addColumn('from_list', text)
+    .addColumn('to_list', text)
+    .addColumn('cc_list', text)
+    .addColumn('bcc_list', text)
+    .addColumn('reply_to_list', text)
+    .addColumn('spam_verdict', text, c => c.notNull().defaultTo('DISABLED'))
+    .addColumn('virus_verdict', text, c => c.notNull().defaultTo('DISABLED'))
+    .addColumn('spf_verdict', text, c => c.notNull().defaultTo('DISABLED'))
+    .addColumn('dkim_verdict', text, c => c.notNull().defaultTo('DISABLED'))
+    .addColumn('dmarc_verdict', text, c => c.notNull().defaultTo('DISABLED'))
     .addColumn('verdict_detail', text)
     .addColumn('authentication_results', text)
     .addColumn('attachments', text)
     .addColumn('content_id', integer)
+    .addColumn('reading_at', integer)
+    .addColumn('reading_count', integer, c => c.notNull().defaultTo(0))
+    .addColumn('automatic', text)
     .addPrimaryKeyConstraint('inbound_messages_pk', ['account_id', 'id'])
     .modifyEnd(clustered)
     .execute()
@@ -41,14 +53,20 @@ export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise
     .createIndex('inbound_messages_unlisted')
     .on('inbound_messages')
     .column('id')
-    .where(sql`listed_at`, 'is', sql`null`)
+    .where(sql<boolean>`listed_at is null`)
     .execute()
   await schema
     .createIndex('inbound_messages_source')
     .on('inbound_messages')
     .columns(['source_email_id', 'source_ordinal'])
     .unique()
-    .where(sql`source_email_id`, 'is not', sql`null`)
+    .where(sql<boolean>`source_email_id is not null`)
+    .execute()
+  await schema
+    .createIndex('inbound_messages_unlisted_large')
+    .on('inbound_messages')
+    .columns(['account_id', 'id'])
+    .where(sql<boolean>`listed_at is null and size_bytes > 65536`)
     .execute()
   await schema
     .createTable('inbound_subjects')
