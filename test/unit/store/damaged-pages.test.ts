@@ -24,9 +24,12 @@ async function database(t: TestContext) {
   const raw = new Database(file)
   raw.exec('create table t (id integer primary key, name text, body blob); create index by_name on t (name)')
   const add = raw.prepare('insert into t (name, body) values (?, ?)')
+  // in one transaction, since each has to wait for the disk
+  raw.exec('begin')
   for (let i = 0; i < 3_000; i++)
     add.run(`name ${i} `.repeat(8), Buffer.alloc(i % 50 === 0 ? 20_000 : 100, 'x'))
   raw.exec('delete from t where id > 2500')
+  raw.exec('commit')
   const pageOf = (name: string, kind: string) =>
     raw
       .prepare('select pageno from dbstat where name = ? and pagetype = ? limit 1 offset 1')
