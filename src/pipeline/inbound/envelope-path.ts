@@ -4,6 +4,8 @@
  * take. Called by `smtp-connection.ts` in place of the parser of smtp-server, which refuses quoted local
  * parts, unusual dots and underscores in the domain.
  */
+import { unseenIn } from '../../protocols/smtp/unseen-characters.ts'
+
 const COMMAND = /^(?:mail from|rcpt to)\s*:\s*/i
 /** The path up to the first `>` outside a quoted local part, or outside quotes that are never closed. */
 const PATH = /^<((?:"(?:[^"\\]|\\.)*"|[^\s"<>])*|[^\s<>]*)>(?=\s|$)/
@@ -15,8 +17,7 @@ const DOMAIN = /^(?:(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[^\s
 /** The local part that needs no domain, as a recipient (RFC 5321 §4.1.1.3). */
 const POSTMASTER = /^postmaster$/i
 const LOCAL_NAME = /^[^\s"(),:;<>@[\]\\]{1,64}$/
-/** Control characters, and characters without a width. */
-const UNSAFE = /[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]/
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 /** RFC 5321 §4.5.3.1.3, without the angle brackets. */
 const PATH_OCTETS_MAX = 254
 
@@ -26,8 +27,8 @@ export type CommandForms = 'strict' | 'of-devices'
 /**
  * @param forms `of-devices` also takes addresses without brackets, and senders without a domain
  * @returns the address as written, empty for the null sender, and the text behind the path; undefined for a
- * path without brackets or domain, with control characters, or longer than 254 octets. The root dot of a
- * domain is left out.
+ * path without brackets or domain, with control or invisible characters, or longer than 254 octets. The root
+ * dot of a domain is left out.
  */
 export function readPath(
   command: string,
@@ -41,7 +42,8 @@ export function readPath(
   const rest = text.slice(path[0].length)
   const named = path[1]!.replace(SOURCE_ROUTE, '')
   const address = named.endsWith('.') && named.includes('@') ? named.slice(0, -1) : named
-  if (Buffer.byteLength(address) > PATH_OCTETS_MAX || UNSAFE.test(address)) return undefined
+  if (Buffer.byteLength(address) > PATH_OCTETS_MAX || CONTROL.test(address)) return undefined
+  if (unseenIn(address) !== undefined) return undefined
   const at = address.lastIndexOf('@')
   const isWhole = at > 0 && DOMAIN.test(address.slice(at + 1))
   return isWhole || isWithoutDomain(address, command, forms) ? { address, rest } : undefined

@@ -4,6 +4,7 @@
  */
 import { domainToASCII } from 'node:url'
 import { codePointOf, forbiddenInDomain } from './domain-characters.ts'
+import { unseenIn } from './unseen-characters.ts'
 
 export interface Mailbox {
   /** Display name as plain text, or null. */
@@ -38,8 +39,6 @@ const PLAIN_DOMAIN = new RegExp(`^(?:${LABEL_TEXT}\\.)+(?=[a-z])${LABEL_TEXT}$`)
 const LABEL = new RegExp(`^${LABEL_TEXT}$`)
 const SPECIALS = /[()<>[\]:;@\\,"]/
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/
-/** Characters without a shape, of which joiners are allowed in domains, and blanks other than a space. */
-const UNSEEN = /(?![ \t\r\n\u200c\u200d])(?:[\p{Cf}\p{Z}\u115f\u1160\u3164\uffa0]|\u034f)/u
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
 const LOCAL_PART_OCTETS_MAX = 64
 const DOMAIN_OCTETS_MAX = 253
@@ -75,8 +74,8 @@ export function parseHeaderMailbox(text: string): Mailbox | AddressFault {
  */
 export function parseAddress(given: string): Mailbox | AddressFault {
   const text = trimmed(given)
-  const unseen = UNSEEN.exec(text)?.[0]
-  if (unseen !== undefined) return { fault: `contains the invisible character ${codePointOf(unseen)}` }
+  const unseen = unseenIn(text)
+  if (unseen !== undefined) return { fault: `contains the invisible character ${unseen}` }
   const split = splitAtSign(text)
   if ('fault' in split) return split
   const localPart = split.localPart.normalize('NFC')

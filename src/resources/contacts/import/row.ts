@@ -2,8 +2,8 @@
 
 import { unguarded } from '../../../lib/csv.ts'
 import { shortened } from '../../../lib/shortened.ts'
-import { foldAddress, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
-import { codePointOf } from '../../../protocols/smtp/domain-characters.ts'
+import { foldAddress, type Mailbox, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { withoutUnseen } from '../../../protocols/smtp/unseen-characters.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
 import { answeredValue, OTHER_VALUES } from './column-meanings.ts'
@@ -42,8 +42,6 @@ const FLAGS = new Map([
   ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
 ])
 const LINE_BREAKS = /[\r\n]+/g
-/** Characters that are not seen, or that turn the direction of writing. */
-const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 /** Maximum length of quoted values in error messages. */
 const QUOTED_CHARACTERS_MAX = 100
 
@@ -53,7 +51,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   const properties = new Map<string, PropertyValue>()
   const fail = (message: string): RowError => ({
     row,
-    email: told(fields.get('email')?.replace(UNSEEN, '')),
+    email: told(fields.get('email')),
     message,
   })
   const notes: string[] = []
@@ -142,30 +140,38 @@ const SEVERAL = /\s:::\s/
 
 /**
  * Reduces the cell of the address to its first address, without what files copied from mail programs have
- * around it. The name beside the address is used if the file has no names. Returns notes.
+ * around it, and without invisible characters where they make it invalid. The name beside the address is used
+ * if the file has no names. Returns notes.
  */
 function readAddress(fields: Map<FieldColumn, string>, columns: readonly Column[]): string[] {
   const cell = fields.get('email')
   if (cell === undefined) return []
-  const unseen = [...new Set(cell.match(UNSEEN))].map(codePointOf)
-  const [first, ...others] = cell.replace(UNSEEN, '').split(SEVERAL)
-  const text = first!.trim()
-  const bare = /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(text)?.[1]
-  const mailbox = bare === undefined ? parseMailbox(text) : { fault: 'is bare' }
-  if ('fault' in mailbox) fields.set('email', bare ?? text)
+  const [first, ...others] = cell.split(SEVERAL)
+  const written = mailboxIn(first!)
+  const repaired = 'fault' in written ? withoutUnseen(first!) : { text: first!, removed: [] }
+  const mailbox = repaired.removed.length > 0 ? mailboxIn(repaired.text) : written
+  if ('fault' in mailbox) fields.set('email', mailbox.text)
   else {
     fields.set('email', mailbox.address)
     const hasNames = columns.some(
       column => column.kind === 'field' && (column.field === 'first_name' || column.field === 'last_name'),
     )
-    if (mailbox.name !== null && !hasNames) fields.set('first_name', mailbox.name)
+    const isSeen = mailbox.name !== null && withoutUnseen(mailbox.name).text.trim() !== ''
+    if (isSeen && !hasNames) fields.set('first_name', mailbox.name!)
   }
   return [
     ...(others.length > 0 ? ['The cell `email` has several addresses. The first one was imported.'] : []),
-    ...(unseen.length > 0
-      ? [`Invisible characters in the cell \`email\` were removed: ${unseen.join(', ')}.`]
+    ...(repaired.removed.length > 0
+      ? [`Invisible characters in the cell \`email\` were removed: ${repaired.removed.join(', ')}.`]
       : []),
   ]
+}
+
+function mailboxIn(cell: string): Mailbox | { fault: string; text: string } {
+  const trimmed = cell.trim()
+  const text = /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(trimmed)?.[1] ?? trimmed
+  const mailbox = parseMailbox(text)
+  return 'fault' in mailbox ? { ...mailbox, text } : mailbox
 }
 
 function nameOf(column: Exclude<Column, { kind: 'none' }>): string {
@@ -212,5 +218,5 @@ function faultOf(
 }
 
 function told(email: string | undefined): string | null {
-  return email === undefined ? null : shortened(email, QUOTED_CHARACTERS_MAX)
+  return email === undefined ? null : shortened(withoutUnseen(email).text, QUOTED_CHARACTERS_MAX)
 }

@@ -66,6 +66,8 @@ const REFUSED: [what: string, path: string][] = [
   ['a quoted control character', '<"a\rb"@there.example>'],
   ['a quoted NUL', '<"a\\\0b"@there.example>'],
   ['a character without a width', '<a\u200bb@there.example>'],
+  ['a mark of the direction', '<ab@there.example\u202c>'],
+  ['a soft hyphen', '<a\u00adb@there.example>'],
   ['255 octets', `<${'a'.repeat(255 - '@x.example'.length)}@x.example>`],
   ['255 octets in fewer characters', `<${'ü'.repeat(123)}@xx.example>`],
 ]

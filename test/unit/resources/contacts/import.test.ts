@@ -259,12 +259,29 @@ test('import: an address is read without brackets and characters that are not se
     '<bob@there.test>',
     'mailto:kim@there.test',
     '\ufefflee@there.test',
+    '\u2068ned@there.test\u2069',
+    '\u200e<olga\u00ad@there.test>',
   ]
   const report = await importFile(`email\n${cells.join('\n')}\n`)
   assert.match(JSON.stringify(report), /Invisible characters in the cell `email` were removed: U\+200B\./)
   assert.equal(
     (await contacts()).map(({ email }) => email),
-    ['ann', 'bob', 'kim', 'lee'].map(name => `${name}@there.test`),
+    ['ann', 'bob', 'kim', 'lee', 'ned', 'olga'].map(name => `${name}@there.test`),
+  )
+})
+
+test('import: characters that are not seen stay where they belong to a name or to a domain, and blanks are refused by name', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const cells = ['ann@نامه\u200cای.example', 'مه\u200cسا <bob@there.test>', 'k\u00a0im@there.test']
+  const report = await importFile(`email\n${cells.join('\n')}\n`)
+  assert.not.match(JSON.stringify(report), /Invisible characters/)
+  assert.match(JSON.stringify(report), /The address contains the invisible character U\+00A0\./)
+  assert.equal(
+    (await contacts()).map(({ email, firstName }) => [email, firstName]),
+    [
+      ['ann@xn--mgba3gch31f060k.example', null],
+      ['bob@there.test', 'مه\u200cسا'],
+    ],
   )
 })
 
