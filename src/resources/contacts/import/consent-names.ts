@@ -3,13 +3,16 @@
  * `consent.ts` does not know by their whole name. Programs name such columns in endless ways, so words and
  * parts of words count, in the languages of `consent-words.ts`.
  */
-import { contactingOf, parts, tokens, wordsOf } from './contact-words.ts'
+import { contactingOf, hasStem, parts, tokens, wordsOf } from './contact-words.ts'
+import { hasOtherSubject, isFigure, isNoAnswer } from './ordinary-names.ts'
 
 export interface Suspicion {
   /** What a true value says; `unclear` if words of both meanings, or a negation, are in the name. */
   leaning: 'left' | 'stays' | 'unclear'
   /** Whether the words concern nothing but mail, as `bounced` does and `blocked` does not. */
   isStrong: boolean
+  /** Whether the name only says that it is about mail, as `newsletter`. */
+  isTopic: boolean
   /** Whether numbers other than 0 and 1 may be codes. */
   takesCodes: boolean
 }
@@ -33,7 +36,7 @@ const STRONG_LEFT = parts(
   'отпис чёрныйсписок чернсписок неконтакт небеспокоить несвязываться нерассыл неотправлять недоставл',
   'הסרה הוסר רשימהשחורה רשימההשחורה לאליצורקשר אלתיצורקשר לאלשלוח ביטולמנוי',
   'إلغاءالاشتراك القائمةالسوداء قائمةسوداء ارتداد مرتد لاتتصل لاترسل عدمالاتصال',
-  '配信停止 配信解除 配信拒否 配信不可 受信拒否 購読解除 購読停止 退会 ブラックリスト バウンス 不達 連絡不可 送信不可 ' +
+  '수신거부 구독해지 탈퇴 配信停止 配信解除 配信拒否 配信不可 受信拒否 購読解除 購読停止 退会 ブラックリスト バウンス 不達 連絡不可 送信不可 ' +
     'メール不可 オプトアウト',
   '退订 取消订阅 黑名单 拉黑 拒收 退信 请勿联系 不要联系 勿扰 退訂 取消訂閱 黑名單 封鎖 請勿聯絡 勿擾',
 )
@@ -70,7 +73,7 @@ const WEAK_LEFT = tokens(
 )
 /** Parts of the same kind in scripts that write words together, and in compounds. */
 const WEAK_LEFT_PARTS = parts(
-  'objection objected cancellation cancelation withdrawal revocation termination resignation resigned churn deregist deactivation erasure ' +
+  'objection objected cancellation cancelation withdrawal revocation termination resignation resigned churn deactivation erasure ' +
     'ausgetreten austritt kundig kuendig untersagt verweiger verboten unerwunscht widerspr loesch losch storno sperrung',
   'verstorben zuruckgezogen zuruckgenommen zurueckgezogen entzogen beendet beendig ausgeschieden ausscheid ablehn abgelehnt fehlgeschlagen ' +
     'vertrokken vertrek overleden ingetrokken intrekking gestopt beeindig opzeg opgezeg wycofan zakonczon прекращ заверш отозван возраж ' +
@@ -90,6 +93,7 @@ const STAYS = tokens(
   'allows accept accepted accepts agree agreed permitted permission permissions consent consented consents optin ' +
     'contactable mailable emailable marketable deliverable reachable receive receives wants ' +
     'doi eligible sendable usable alive ok send notify sub subs validation verification',
+  'souhlas souhlasi samtykke samtycke suostumus hozzajarulas acord izin izni onay rizasi συγκαταθεση',
   'akzeptiert einverstanden erhaelt erhalt aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
   'accepter recoit recevoir souhaite autoriza autorizo acepta aceptado recibe recibir actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
   'valido valida permitido permitida verificado verificada attivo attiva confermato confermata consentito verificato',
@@ -103,27 +107,27 @@ const STAYS_PARTS = parts(
   'empfang erhalten einverstandnis einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
     'ingeschreven toestemming',
   'subskryb zapisan подпис соглас מנוי רשום מאושר מאשר אישור הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد استلام',
-  '購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 愿意 願意 訂閱 已確認 啟用',
+  '동의 구독 수신 購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 愿意 願意 訂閱 已確認 啟用',
 )
 /** Topics that a contact may have chosen. */
 const TOPICS = tokens(
   'newsletter newsletters nl mailing mailings emailing mailinglist marketing gdpr dsgvo rgpd rodo werbung ' +
     'notifications notification promotions promos offers digest digests announcements publicidad pubblicita ' +
     'publicite reklama reclame',
-  'rundbrief rundbriefe rundmail infomail bulletin circular ezine werbemails infolettre boletin nieuwsbrief biuletyn рассылка ניוזלטר דיוור メルマガ',
+  'rundbrief rundbriefe rundmail infomail bulletin circular ezine werbemails infolettre boletin nieuwsbrief biuletyn nyhedsbrev nyhetsbrev uutiskirje hirlevel zpravodaj novinky bulten ebulten buletin 뉴스레터 рассылка ניוזלטר דיוור メルマガ',
 )
 const STATUS = tokens(
-  'status statuscode statusid statuses statut stato estatus zustand statusreason статус סטטוס الحالة',
+  'status statuscode statusid statuses statut stato estatus stat zustand stav durum durumu tillstand tila allapot stare stan 상태 statusreason статус סטטוס الحالة',
 )
 const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
 
 /** Words of an end or a failure, which speak of leaving beside the word for a list, mail or an address. */
 const ENDS = tokens(
-  'end ends ende fin fine fim einde eind koniec конец error errors erreur fehler error errore erro fout blad ошибка reject',
+  'until bis end ends ende fin fine fim einde eind koniec конец error errors erreur fehler error errore erro fout blad ошибка reject',
   'devuelto devuelta respinta respinto terug devolvido zwrocony zuruck zurueck retour retorno return returned onjuist nieprawidlowy неверный fehlerhaft errone erronee erroneo errato incorrect wrong falsch',
 )
 const ENDING = parts(
-  'mail correo courriel correio poczt почт news abo subscri abonn address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
+  'mail correo courriel correio poczt почт news abo subscri abonn consent einwillig zustimm address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
 )
 const NEGATIONS = tokens(
   'needs required requires missing without un not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
@@ -132,72 +136,43 @@ const NEGATIONS = tokens(
 const UNDONE = tokens('unblocked unsuppressed lifted released free aufgehoben')
 const NEGATION_BEFORE = /(?:not|nicht|kein|non|pas|niet|geen|nie|nao|не|לא|غير|未|不|非)$/u
 
-/** Words of names that hold something else than an answer: links, keys, figures. */
-const NO_ANSWER = tokens(
-  'url urls link links token hash href uri key score rate rates ratio percent percentage pct rank quote punkte',
-  'page seite lien enlace',
-)
-const LINK_END = /(?:link|url|href|token)s?$/
-const FIGURES = tokens(
-  'count counts number numbers total totals anzahl nombre numero aantal liczba sum days amount',
-)
-/** Other subjects of status columns and flags. Words that concern nothing but mail count beside them, too. */
-const OTHER_SUBJECTS = tokens(
-  'order orders payment payments invoice invoices billing shipping shipment delivery product products stock ticket',
-  'tickets task tasks deal deals policy policies terms appointment booking reservation quote tax vat api factor 2fa mfa cookie cookies wifi ' +
-    'warranty loan marital civil family employment visa passport http bestellung bestell rechnung zahlung versand ' +
-    'lieferung termin familienstand steuer commande facture paiement livraison pedido factura pago envio ordine ' +
-    'fattura pagamento pedido fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura заказ заказа ' +
-    'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع',
-)
-const OTHER_CHANNELS = tokens(
-  'sms phone phones telephone fax faxes call calls whatsapp viber telefon ' +
-    'telefonie anruf anrufe telefono telefone appel appels telefoon téléphone llamadas ' +
-    'телефон звонки טלפון هاتف',
-)
-/** Columns with names, which may have any words. */
-const NAMED = tokens(
-  'company companies employer organisation organization brand city town street address country region name firma unternehmen',
-  'ort stadt strasse land societe entreprise ville rue pays empresa ciudad calle pais azienda citta via cidade rua bedrijf',
-  'plaats straat miasto ulica компания город улица חברה עיר شركة مدينة 会社 会社名 公司 城市',
-)
-const MAIL = tokens(
-  'email emails mail mails mailing mailings newsletter newsletters courriel correo correos correio correios epost poczta poczty почта почты письма',
-)
-
 /** @returns undefined for a name that does not speak of leaving or staying */
 export function suspicionOf(name: string): Suspicion | undefined {
   const words = wordsOf(name)
   const joined = words.join('')
   const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
-  if (has(NO_ANSWER) || LINK_END.test(joined) || (has(OTHER_CHANNELS) && !has(MAIL))) return undefined
+  if (isNoAnswer(words)) return undefined
   const strong = STRONG_LEFT.exec(joined)
   if (strong || has(STRONG_LEFT_TOKENS)) {
     const before = joined.slice(0, strong?.index ?? 0)
     const isNegated = NEGATION_BEFORE.test(before) || has(UNDONE)
-    return { leaning: isNegated ? 'unclear' : 'left', isStrong: true, takesCodes: true }
+    return { leaning: isNegated ? 'unclear' : 'left', isStrong: true, isTopic: false, takesCodes: true }
   }
-  if (aboutOthers(words)) return undefined
+  if (hasOtherSubject(words)) return undefined
   const isEnd = has(ENDS) && words.some(word => ENDING.test(word))
   const left = isEnd || has(WEAK_LEFT) || WEAK_LEFT_PARTS.test(joined)
   const stays = has(STAYS) || STAYS_PARTS.test(joined)
   const takesCodes = has(STATUS) || STATUS_PARTS.test(joined)
   const contacting = contactingOf(words)
-  if (!left && !stays && !takesCodes && !contacting && !has(TOPICS)) return undefined
-  if (has(FIGURES)) return undefined
-  if (contacting === 'forbids') return { leaning: stays ? 'unclear' : 'left', isStrong: false, takesCodes }
+  if (!left && !stays && !takesCodes && !contacting && !words.some(word => hasStem(TOPICS, word)))
+    return undefined
+  if (isFigure(words)) return undefined
+  const isTopic = !left && !stays
+  if (contacting === 'forbids')
+    return { leaning: stays ? 'unclear' : 'left', isStrong: false, isTopic, takesCodes }
   const isUnclear = left === stays ? left : has(NEGATIONS)
   const leaning = isUnclear || (takesCodes && !left && !stays) ? 'unclear' : left ? 'left' : 'stays'
-  return { leaning, isStrong: false, takesCodes }
+  return { leaning, isStrong: false, isTopic, takesCodes }
 }
 
-/** Whether the name says that the column is about an order, a phone, a company and the like. */
-export function isAboutOthers(name: string): boolean {
+/** Words for why something ended, which is what a file of contacts has reasons for. */
+const REASONS = tokens(
+  'error errors fehler erreur errore erro fout blad ошибка chyba fel fejl virhe hata hiba reason reasons cause causes grund motif raison cause motivo motivos causa razon reden powod przyczyna причина duvod orsak arsak arsag syy ok sebep neden motiv סיבה سبب',
+)
+const REASON_PARTS = parts('理由 原因 사유')
+
+/** Whether the column holds reasons. */
+export function isReason(name: string): boolean {
   const words = wordsOf(name)
-  return aboutOthers(words) || words.some(word => NAMED.has(word))
-}
-
-function aboutOthers(words: readonly string[]): boolean {
-  const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
-  return (has(OTHER_SUBJECTS) || has(OTHER_CHANNELS)) && !has(MAIL)
+  return words.some(word => REASONS.has(word) || word.endsWith('grund')) || REASON_PARTS.test(words.join(''))
 }

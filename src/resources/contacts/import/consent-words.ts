@@ -63,7 +63,7 @@ export const OTHER_LEAVING_WORDS = words(
 export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
-    'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
+    'bad dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive avmeldt frameldt avregistrerad odhlasen odhlaseny zruseno dezabonat odvolan cofnieta cofnieto revoke leiratkozott leiratkozva peruttu peruutettu iptal zablokovan 해지 거부 수신거부 탈퇴 declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
     'churned lapsed dead expired nok out failed notinterested spamreport erase terminata terminato terminé terminée terminado terminada perdido perdu löschung suppression usunięcie удаление unresponsive deceased prohibited disallowed departed gone',
   'ausgetreten verstorben zurückgezogen beendet ausgeschieden fehlgeschlagen untersagt verweigert parti partie décédé décédée ' +
     'retiré retirée échoué échouée refusé refusée fallecido fallecida retirado retirada denegado denegada negado negada fallido ' +
@@ -81,14 +81,14 @@ export const LEFT_WORDS = words(
 
 /** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
 export const VAGUE_WORDS = words(
-  'clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
+  'bad dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */
 export const STAYS_WORDS = words(
   'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
     'confirmedoptin explicit express implied valid deliverable member ok granted given ' +
-    'allow allowed accepted accept agreed permitted alive',
+    'allow allowed accepted accept agreed permitted alive delivered opened clicked aktif aktivni aktivny prihlasen tilmeldt pameldt abonat feliratkozott aktivan 구독 동의',
   'angemeldet abonniert abonnent aktiv bestätigt bestaetigt eingetragen erteilt zugestimmt',
   'zulassen zugelassen erlauben erlaubt autoriser autorisé permitir permitido consenti consentito consentire aceito',
   'toestaan toegestaan zezwalaj dozwolone разрешить разрешено אפשר مسموح السماح 許可 許可する 可 允许 允許',
@@ -107,14 +107,17 @@ export const NEGATIONS = [
 ]
 
 export const TRUE_WORDS = words(
-  'true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
+  'da ano igen kylla evet var nai ναι ναί 예 네 aan an sand sant igaz tosi dogru 可 true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
   'はい する 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
 )
 export const FALSE_WORDS = words(
-  'false no n 0 0.0 0,0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ しない 未 無 无 否 ☐',
+  'nu nej nei nem hayir οχι όχι 아니오 아니요 uit aus falsk hamis yanlis nepravda × ✗ ✘ ✕ false no n 0 0.0 0,0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ しない 未 無 无 否 ☐',
 )
 /** What programs write for a value that is missing. The empty entry is a lone hyphen. */
-export const NOTHING_WORDS = words('null none na n/a nil [] {} ', 'keine aucun ninguno nessuno')
+export const NONE_WORDS = words(
+  'never nothing nie nichts jamais rien nunca nada mai niente nooit niets nigdy никогда aldrig none keine keiner aucun aucune ninguno ninguna nessuno nessuna nenhum nenhuma geen brak ingen zadny zadna ei-mitaan yok なし 沒有 没有',
+)
+export const NOTHING_WORDS = new Set([...words('null na n/a nil [] {} '), ...NONE_WORDS])
 
 /** Names of columns with the status of a contact. */
 export const STATUS_NAMES = words(

@@ -8,6 +8,7 @@ import {
   LEAVING_WORDS,
   LEFT_WORDS,
   NEGATIONS,
+  NONE_WORDS,
   NOTHING_WORDS,
   OTHER_LEAVING_WORDS,
   STATUS_NAMES,
@@ -51,13 +52,16 @@ const MEANINGS: ReadonlyMap<string, ConsentMeaning> = new Map<string, ConsentMea
 ])
 /** Names that begin or end with words of one meaning, such as `Opted out of email: Offers`. */
 const PATTERNS: readonly [RegExp, ConsentMeaning][] = [
-  [/^(?:has)?(?:opted|opt)outof|^(?:is)?(?:unsubscribed|excluded)from|^donot(?:e?mail|contact|send)/, 'left'],
+  [
+    /^(?:has)?(?:opted|opt)outof(?!fax|sms|phone|call|whatsapp|push)|^(?:is)?(?:unsubscribed|excluded)from|^donot(?:e?mail|contact|send)/,
+    'left',
+  ],
   [
     /^(?:email|confirmed)?(?:unsub(?:scri(?:be|bed|ption))?|opt(?:ed)?out|cleaned|clean|bounced?|complain(?:t|ed)|(?:black|block)listed|suppress(?:ed|ion)|archived|deleted|removed|deactivated)(?:at|on|date|time|timestamp|datetime|reason|reasonother|source|campaign(?:id|title)?)$/,
     'leftWhenFilled',
   ],
   [
-    /(?:subscri(?:ber|ption)|e?mails?|newsletter|mailing|marketing|optin|doi|consent|permission|anmelde?|anmeldungs?|abo|abonnements?|verteiler|einwilligungs?|zustimmungs?|inschrijv(?:ing)?s?|aanmeld)(?:status|state|statuscode|statut|stato|estado)$/,
+    /^(?!mailingstate$).*(?:subscri(?:ber|ption)|e?mails?|newsletter|mailing|marketing|optin|doi|consent|permission|anmelde?|anmeldungs?|abo|abonnements?|verteiler|einwilligungs?|zustimmungs?|inschrijv(?:ing)?s?|aanmeld)(?:status|state|statuscode|statut|stato|estado)$/,
     'stays',
   ],
   [
@@ -81,7 +85,7 @@ const TIME_AFTER_WORD =
 const SPEAKS_OF_LEAVING =
   /unsubscri|optout|optedout|abgemeldet|abmeld|abbestell|austrag|ausgetragen|werbewiderspr|desinscri|desabonn|desuscri|dadodebaja|disiscri|descadastr|uitgeschreven|uitschrijv|afgemeld|wypisan|отпис|הסרה|הוסר|ביטולמנוי|الغاءالاشتراك|配信停止|購読解除|退会|退订|取消订阅|退訂|取消訂閱/
 /** Columns with links and keys of an unsubscribe page do not say who has left. */
-const NO_CONSENT = /url|link|token|hash|href|lien|enlace|page|seite/
+const NO_CONSENT = /fax|sms|whatsapp|phone|url|link|token|hash|href|lien|enlace|page|seite/
 
 const DATE = /^(?:\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
 const MONTH =
@@ -93,11 +97,15 @@ const NAMED_DATE = new RegExp(
 )
 /** A date, possibly with a time, or a Unix time in seconds or ms. */
 const WHOLE_DATE =
-  /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2}))(?:t?\d{1,2}:\d.*)?$|^1\d{9}(?:\d{3})?$/
+  /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})|\d{1,2}\.\d{1,2}\.)(?:t?\d{1,2}:\d.*)?$|^1\d{9}(?:\d{3})?$/
 /** Status codes of programs are such numbers, or letters. */
 const CODE = /^(?:-?\d{1,9}|\p{Lu}|[a-z])$/u
-/** A date of databases that says there is none, such as `0000-00-00 00:00:00`. */
-const NO_DATE = /^0[0:./]*$/
+/** A date that says there is none: zeros, or the last or first day of databases, Unix and spreadsheets. */
+const NO_DATE =
+  /^(?:0[0:./]*|-?00011130|(?:0001|1900|1970)[/.]?01[/.]?01|0?1[/.]0?1[/.](?:0001|1900|1970)|18991230|99991231|31[/.]12[/.]9999)(?:t?\d{1,2}:[\d:.]+)?z?(?:\+[\d:]+)?$/
+/** The status of a reply that refuses mail, RFC 3463, possibly behind its three digits. */
+const SMTP_STATUS = /^(?:[45]\d\d)?5\.\d{1,3}\.\d{1,3}/
+const NO_DATE_CHARACTERS_MIN = 6
 const TAG_SEPARATOR = /[,;|、，]|:::/
 
 /** @param name name of a column as `plainName` makes it */
@@ -151,8 +159,8 @@ export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefi
 
 /**
  * What a cell of any column looks like: a `word` of leaving that concerns nothing but mail, another word of
- * leaving (`left`, or `vague` if it is said of much else) or of staying, an answer, a date, a number that may
- * be a code, no value, or other text.
+ * leaving (`left`, or `vague` if it is said of much else) or of staying, an answer, a date, a date that says
+ * `never`, a number that may be a code, no value, a word for `none`, or other text.
  */
 export type CellKind =
   | 'word'
@@ -162,16 +170,20 @@ export type CellKind =
   | 'true'
   | 'false'
   | 'date'
+  | 'never'
   | 'code'
   | 'nothing'
+  | 'none'
   | 'other'
 
 export function kindOfCell(cell: string): CellKind {
   const word = plainValue(cell)
-  if (NOTHING_WORDS.has(word)) return 'nothing'
+  if (NOTHING_WORDS.has(word)) return NONE_WORDS.has(word) ? 'none' : 'nothing'
   if (isOfMailOnly(word)) return 'word'
+  if (SMTP_STATUS.test(word)) return 'left'
   const left = hasLeft('state', cell)
   if (left !== undefined) return left ? (VAGUE_WORDS.has(word) ? 'vague' : 'left') : 'stays'
+  if (NO_DATE.test(word) && word.length >= NO_DATE_CHARACTERS_MIN) return 'never'
   if (FALSE_WORDS.has(word) || NO_DATE.test(word)) return 'false'
   if (TRUE_WORDS.has(word)) return 'true'
   if (WHOLE_DATE.test(word) || NAMED_DATE.test(word)) return 'date'

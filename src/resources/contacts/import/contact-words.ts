@@ -6,6 +6,16 @@ import { withoutAccents } from './consent-words.ts'
 
 export const list = (...lines: string[]) => lines.flatMap(line => withoutAccents(line).split(' '))
 export const tokens = (...lines: string[]): ReadonlySet<string> => new Set(list(...lines))
+/** Whether a set has the word, or a long one with another ending. */
+export function hasStem(set: ReadonlySet<string>, word: string): boolean {
+  if (set.has(word)) return true
+  for (let cut = 1; cut <= ENDING_CHARACTERS_MAX; cut++)
+    if (word.length - cut >= STEM_CHARACTERS_MIN && set.has(word.slice(0, -cut))) return true
+  return false
+}
+const ENDING_CHARACTERS_MAX = 3
+const STEM_CHARACTERS_MIN = 5
+
 /** Matches a part of a name that has no blanks. */
 export const parts = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
 
@@ -13,6 +23,7 @@ const FORBIDDING = tokens(
   'do-not donot dont doesnt wont not no never stop none without forbid forbids forbidden prohibited declined refused ' +
     'against decline refuse refuses declines',
   'nicht kein keine keinen keinerlei nie ohne untersagt verweigert verboten unerwünscht ablehnt abgelehnt lehnt',
+  'inte icke ikke ej ingen intet ei nie nechce nechci nem hayir istemiyor',
   'ne pas aucun aucune plus jamais sans interdit interdite refus refuse refusé refusée',
   'no sin nunca ningun ninguna prohibido prohibida rechaza rechazado non senza mai nessuna nessun vietato vietata rifiuta ' +
     'rifiutato não sem nenhum proibido proibida recusa recusado',
@@ -26,6 +37,7 @@ const CONTACTING = parts(
     'zusendung courriel infolettre envoi démarch sollicit prospection publicit publicid pubblicit correo boletin ' +
     'contatt contato contatar correio invio envio comunica communica nieuwsbrief benader reklam reclame poczt ' +
     'wiadomosc biuletyn почт письм рассыл контакт связ реклам דוא דיוור מייל קשר פרסומ פרסום بريد اتصال تواصل رسائل مراسل',
+  'mejl epost wysyl przysyl присыл посыл слать skick sende send posil zasil kuld gonder verstur verzend',
   'メール 連絡 配信 メルマガ 広告 案内 邮件 郵件 联系 聯絡 联络 营销 行銷 推广 推廣 广告 廣告 信息推送',
 )
 const CONSENT = parts(
@@ -52,20 +64,23 @@ const FILLERS = tokens(
 /** Words of leaving, of mail that fails, and of suppression, at the beginning of a word in a cell. */
 const LEAVING = new RegExp(
   `^(?:${list(
-    'unsub takemeoff removeme spamreport reportedspam reportspam mailboxfull nosuchuser optout optedout optingout bounce hardbounce softbounce blacklist blocklist denylist suppress donotcontact donotemail',
+    'unsub takemeoff removeme spamreport reportedspam reportspam mailboxfull mailboxunavailable mailboxdisabled mailboxnotfound nosuchuser userunknown unknownuser recipientrejected addressrejected optout optedout optingout bounce hardbounce softbounce blacklist blocklist denylist suppress donotcontact donotemail',
     'donotmail donotsend dontcontact dontemail dontmail undeliver nondeliver uninterested disinterested',
     'abgemeldet abmeld abbestell ausgetragen austragung unzustellbar widerspr widerruf widerrufen ausgetreten austritt desinteress',
-    'désinscri désabonn désinteress indélivr injoignable desuscri desapunt rebotad disiscri rimbalz descadastr desinscri devolvid',
+    'neposil nezasil désinscri désabonn désinteress indélivr injoignable desuscri desapunt rebotad disiscri rimbalz descadastr desinscri devolvid',
     'uitgeschreven uitschrijv afgemeld afmeld onbestelbaar wypisan wypisał niedostarcz отпис недоставл незаинтересован',
     'הסרה הוסר إلغاءالاشتراك ارتداد 配信停止 配信解除 配信拒否 受信拒否 購読解除 購読停止 退会 バウンス 不達 退订 取消订阅 黑名单',
     '拉黑 拒收 退信 退訂 取消訂閱 黑名單',
   ).join('|')})`,
   'u',
 )
+const FORMER = tokens(
+  'ex former ehemaliger ehemaliges ehemalige ancien ancienne antiguo antigua antigo voormalig byly były бывший',
+)
 const COMPANY = tokens('ltd limited inc llc gmbh ag co corp sa sarl srl spa bv nv kg ug plc oy ab as')
 /** Longer cells are texts, in which such words may be about anything. */
 const PHRASE_WORDS_MAX = 6
-const PHRASE_CHARACTERS_MAX = 48
+export const PHRASE_CHARACTERS_MAX = 48
 
 /** Splits at blanks, punctuation and capitals. `Don't` is one word. */
 export function wordsOf(text: string): string[] {
@@ -89,8 +104,8 @@ export function contactingOf(words: readonly string[]): 'forbids' | 'permits' | 
     : undefined
 }
 
-/** `Contact no.` is a number. */
-function isForbidding(words: readonly string[]): boolean {
+/** Whether words negate or forbid something. `Contact no.` is a number. */
+export function isForbidding(words: readonly string[]): boolean {
   return words.some(
     (word, i) =>
       FORBIDDING_PARTS.test(word) || (FORBIDDING.has(word) && !(word === 'no' && i === words.length - 1)),
@@ -107,6 +122,7 @@ export function isLeavingPhrase(text: string, isLeaving: (word: string) => boole
   if (words.length > PHRASE_WORDS_MAX || words.some(word => COMPANY.has(word))) return false
   if (words.some((_, i) => LEAVING.test(words.slice(i, i + 3).join('')))) return true
   const has = (part: RegExp) => words.some(word => part.test(word))
+  if (words.some(word => FORMER.has(word) || /^ex\p{L}/u.test(word)) && has(CONSENT)) return true
   if (isForbidding(words)) return has(CONTACTING) || has(INTEREST) || has(CONSENT) || has(WANTED)
   return words.some(isLeaving) && (has(CONTACTING) || has(CONSENT) || has(REQUESTING))
 }

@@ -5,6 +5,8 @@
  */
 import { shortened } from '../../../lib/shortened.ts'
 import { KEYS_MAX } from '../limits.ts'
+import { DISTINCT_MAX } from './answer-shapes.ts'
+import { findingOf, mayHideLeaving } from './column-finding.ts'
 import { type ColumnMeanings, VALUE_CHARACTERS_MAX } from './column-meanings.ts'
 import {
   type Column,
@@ -16,7 +18,6 @@ import {
   tooManyKeys,
 } from './columns.ts'
 import { type CellKind, hasDoubtfulTag, kindOfCell, mayBeSilent } from './consent.ts'
-import { isAboutOthers, suspicionOf } from './consent-names.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
 import { cellText, emptyAnswer, leftBy } from './row.ts'
@@ -53,8 +54,6 @@ export interface ImportPlan {
 const VALUES_MAX = 12
 const EXAMPLES_TOLD_MAX = 3
 const QUESTIONS_TOLD_MAX = 2
-/** With more different texts than these, a column with such a name holds something else than answers. */
-const OTHER_TEXTS_MAX = 3
 /** A longer cell is no word or answer. */
 const WORD_CHARACTERS_MAX = 60
 const KNOWN_CELLS_MAX = 10_000
@@ -99,7 +98,8 @@ async function survey(
     for await (const { row, cells } of records)
       for (const [i, survey] of surveys.entries()) survey?.add(cells[i] ?? '', row, cells[emailAt])
   }
-  const verdicts = columns.map((column, i) => surveys[i]?.verdict() ?? column)
+  const isSaid = columns.some(column => column.kind === 'field' && column.field === 'unsubscribed')
+  const verdicts = columns.map((column, i) => surveys[i]?.verdict(isSaid) ?? column)
   const questions = verdicts.filter(verdict => isQuestion(verdict))
   if (questions.length > 0) throw new ConsentQuestions(questions)
   return { columns: verdicts.filter((verdict): verdict is Column => !isQuestion(verdict)) }
@@ -135,10 +135,13 @@ class ColumnSurvey {
   readonly #column: OpenColumn
   readonly #kinds: CellKinds
   readonly #counts: Record<CellKind, number> = {
-    ...{ word: 0, left: 0, vague: 0, stays: 0, true: 0, false: 0, date: 0, code: 0, nothing: 0, other: 0 },
+    ...{ word: 0, left: 0, vague: 0, stays: 0, true: 0, false: 0, date: 0, never: 0, code: 0 },
+    ...{ nothing: 0, none: 0, other: 0 },
   }
-  readonly #otherTexts = new Set<string>()
+  readonly #texts = new Map<string, number>()
   readonly #values = new Map<string, QuestionedValue>()
+  #isUnclear = false
+  #emptyCount = 0
   #empty: QuestionedValue | undefined
 
   constructor(column: OpenColumn, kinds: CellKinds) {
@@ -150,26 +153,31 @@ class ColumnSurvey {
     const cell = cellText(raw)
     const column = this.#column
     if (cell === '') {
+      this.#emptyCount++
       this.#empty ??= questioned(cell, row, email)
       return
     }
-    if (column.kind === 'consent') {
-      if (!isUnclear(column, cell)) return
-      this.#counts.other++
-    } else {
-      const kind = this.#kinds.of(cell)
-      this.#counts[kind]++
-      if (kind === 'nothing') return
-      if (kind === 'other' && this.#otherTexts.size <= OTHER_TEXTS_MAX) this.#otherTexts.add(cell)
-    }
+    const kind = this.#kinds.of(cell)
+    this.#counts[kind]++
+    const isOpen = column.kind === 'consent' ? leftBy(column, cell) === undefined : kind !== 'nothing'
+    const count = this.#texts.get(cell)
+    if (isOpen && (count !== undefined || this.#texts.size < DISTINCT_MAX))
+      this.#texts.set(cell, (count ?? 0) + 1)
+    if (column.kind === 'consent' && isUnclear(column, cell)) {
+      if (!this.#isUnclear) this.#values.clear()
+      this.#isUnclear = true
+    } else if (this.#isUnclear || kind === 'nothing') return
     if (this.#values.size >= VALUES_MAX || this.#values.has(cell)) return
     this.#values.set(cell, questioned(cell, row, email))
   }
 
-  verdict(): Column | ConsentQuestion {
+  /** @param isSaidElsewhere whether the file has a column `unsubscribed` */
+  verdict(isSaidElsewhere: boolean): Column | ConsentQuestion {
     const column = this.#column
-    if (column.kind === 'consent') return this.#counts.other > 0 ? this.#question() : column
-    const finding = findingOf(nameOf(column), this.#counts, this.#otherTexts.size)
+    const values = { counts: this.#counts, texts: this.#texts, emptyCount: this.#emptyCount }
+    if (column.kind === 'consent')
+      return this.#isUnclear || mayHideLeaving(column, values) ? this.#question() : column
+    const finding = findingOf(nameOf(column), values, isSaidElsewhere)
     if (finding === 'ask') return this.#question()
     if (finding === 'none') return column
     const keeps = column.kind === 'property' ? 'always' : 'never'
@@ -192,36 +200,6 @@ class ColumnSurvey {
 function questioned(cell: string, row: number, email: string | undefined): QuestionedValue {
   const told = email === undefined ? null : shortened(cellText(email), VALUE_CHARACTERS_MAX)
   return { value: shortened(cell, VALUE_CHARACTERS_MAX), row, email: told }
-}
-
-/** Whether and how a column without a known name says who has left; `ask` if that is not certain. */
-function findingOf(
-  name: string,
-  counts: Readonly<Record<CellKind, number>>,
-  otherTexts: number,
-): 'none' | 'ask' | 'left' | 'word' {
-  const { word, stays, date, code, other } = counts
-  const left = counts.left + counts.vague
-  const [isTrue, isFalse] = [counts.true, counts.false]
-  if (word + left + stays + isTrue + isFalse + date + code + other === 0) return 'none'
-  const asWords = word > 0 ? 'word' : 'none'
-  const hasOnlyWords = isTrue + isFalse + date + code + other === 0
-  const suspicion = suspicionOf(name)
-  if (!suspicion) {
-    if (isAboutOthers(name)) return 'none'
-    return counts.left > 0 || (hasOnlyWords && left > 0) ? 'ask' : asWords
-  }
-  if (hasOnlyWords) return left > 0 ? 'ask' : asWords
-  const { leaning, isStrong, takesCodes } = suspicion
-  if (code > 0 && !takesCodes) return left > 0 ? 'ask' : asWords
-  if (other > 0 && isStrong) return 'ask'
-  if (otherTexts > OTHER_TEXTS_MAX) return left > 0 ? 'ask' : asWords
-  // a date says since when the name is true
-  const yes = isTrue + date
-  const saysLeft = { left: yes + code, stays: isFalse + code, unclear: yes + isFalse + code }[leaning]
-  if (left + saysLeft === 0) return asWords
-  const isCertain = isStrong && leaning === 'left' && date + code + other + left === 0
-  return isCertain ? 'left' : 'ask'
 }
 
 function isUnclear(column: ConsentColumn, cell: string): boolean {

@@ -202,6 +202,7 @@ const ASKED: Record<string, readonly string[]> = {
   Kontaktart: ['nicht erwünscht', 'E-Mail', 'Telefon', 'a', 'b', 'c'],
   'Correo devuelto': ['sí', 'no'],
   'DOI Status': ['offen', 'bestätigt'],
+  'Delivery status': ['failed', 'done'],
   Anmeldestatus: ['offen', 'angemeldet'],
 }
 for (const [column, cells] of Object.entries(ASKED))
@@ -253,7 +254,6 @@ const HARMLESS: Record<string, readonly string[]> = {
   Gender: ['F', 'M'],
   'Became a subscriber date': ['2024-01-01', '2024-02-01'],
   'Currently in sequence': ['false', 'true'],
-  'Delivery status': ['failed', 'done'],
   Delinquent: ['false', 'true'],
   CONFIRM_TIME: ['2024-05-01 10:00:00', ''],
   'Customer number': ['100000001', '100000002'],

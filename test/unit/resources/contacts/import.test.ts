@@ -217,8 +217,8 @@ for (const column of [
 for (const column of ['Unsubscribe URL', 'Abmeldelink', 'Cancellation policy', 'Postbox', 'Bajada'])
   test(`import: the column ${column} is a property`, async t => {
     const { importFile, contacts } = await openAudience(t)
-    await importFile(`email,${column}\nann@there.test,yes\n`)
-    assert.equal((await contacts()).map(shown), [['ann@there.test', null, null, 0, { [column]: 'yes' }]])
+    await importFile(`email,${column}\nann@there.test,Weg 2\n`)
+    assert.equal((await contacts()).map(shown), [['ann@there.test', null, null, 0, { [column]: 'Weg 2' }]])
   })
 
 test('import: the tags of a contact who has left are kept', async t => {
@@ -636,7 +636,7 @@ test('import: limits of properties per audience and per contact apply', async t 
     [2, 'A contact may have at most 100 properties.'],
     [3, 'A contact may have at most 100 properties.'],
   ])
-  const other = await faultOf(importFile('email,other\nnew@there.test,x\n', { audienceId: copy }))
+  const other = await faultOf(importFile('email,other\nnew@there.test,y z\n', { audienceId: copy }))
   assert.match(other.message, /at most 500 different properties/)
 })
 
