@@ -86,7 +86,7 @@ const BYTEA = 17
 const NUMERIC = 1700
 
 /** Parsers of column types. Integers of 64 bits hold counts and times, which are numbers in the program. */
-const types = {
+export const columnParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8 || oid === NUMERIC) return Number
     return oid === BYTEA ? bytesFromHex : pg.types.getTypeParser(oid, format as 'text')
@@ -112,7 +112,7 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     password: password ?? '',
     database,
     ssl: tls ?? false,
-    types,
+    types: columnParsers,
     max: size,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { columnsOf } from '../../../src/store/migrations/columns.ts'
 import { migrations } from '../../../src/store/migrations/index.ts'
 import { describeAddress, readPostgresUrl } from '../../../src/store/postgres/address.ts'
 import { columnTypes } from '../../../src/store/postgres/column-types.ts'
+import { columnParsers } from '../../../src/store/postgres/connection.ts'
 import { postgresErrorKind } from '../../../src/store/postgres/errors.ts'
 import { beginSql, COUNT } from '../../../src/store/postgres/group.ts'
 import { CLAIM, NEXT_DUE } from '../../../src/store/postgres/queue.ts'
@@ -25,6 +26,21 @@ const typeOf = columnTypes(
 )
 const statements = rowStatements(typeOf)
 const oneLine = (sql: string) => sql.replace(/\s+/g, ' ').trim()
+
+test('PostgreSQL columns: counts and times are numbers, bytes share no memory, and texts stay as they are', () => {
+  const read = (oid: number, text: string) =>
+    (columnParsers.getTypeParser(oid) as (text: string) => unknown)(text)
+  const [INT8, NUMERIC, BYTEA, TEXT, INT4] = [20, 1700, 17, 25, 23] as const
+  assert.equal(
+    [read(INT8, '1700000000000'), read(NUMERIC, '42'), read(INT4, '7')],
+    [1_700_000_000_000, 42, 7],
+  )
+  assert.is(read(TEXT, '\\x00ff'), '\\x00ff')
+  const bytes = read(BYTEA, '\\x00ff10') as Buffer
+  assert.equal([...bytes], [0, 255, 16])
+  assert.is(bytes.buffer.byteLength, 3)
+  assert.is((read(BYTEA, '\\x') as Buffer).length, 0)
+})
 
 test('PostgreSQL rows: rows of one shape are one statement with columns as arrays', () => {
   assert.is(

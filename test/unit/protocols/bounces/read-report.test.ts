@@ -52,6 +52,24 @@ test('when a status names many recipients, then no more than a hundred are read'
   assert.is(report.recipients.length, 100)
 })
 
+for (const [failed, kind] of [
+  ['', 'auto-reply'],
+  ['X-Failed-Recipients: bob@there.example\n', 'bounce'],
+  ['X-Failed-Recipients: bob@there.example, carl@there.example\n', 'bounce'],
+] as const)
+  test(`when a mail has marks of an automatic reply and ${failed.trim() || 'no failed recipients'}, then it is a ${kind}`, () => {
+    const report = read(
+      `From: Robot <robot@there.example>\nTo: ann@here.example\nSubject: Your message\nX-Autoreply: yes\n` +
+        `Auto-Submitted: auto-replied\n${failed}\nYour message could not be delivered: no such user.\n`,
+    )
+    assert.is(report.kind, kind)
+    const named = failed.match(/\w+@\S+\w/g) ?? []
+    assert.equal(
+      report.recipients.map(({ recipient }) => recipient),
+      named,
+    )
+  })
+
 test('when what is returned is a bounce itself, then it is not what is reported', () => {
   const inner = 'Final-Recipient: rfc822; inner@there.example\nAction: failed\nStatus: 5.1.1'
   const report = read(

@@ -334,7 +334,10 @@ test('resolver: a burst of look-ups loses no datagram', async t => {
   const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example')
   const names = Array.from({ length: 2_000 }, (_, i) => `d${i}.many.example`)
   const answers = await Promise.all(names.map(name => resolver.mx(name)))
-  assert.ok(answers.every(({ kind }) => kind === 'found'))
+  assert.equal(
+    answers.filter(({ kind }) => kind !== 'found'),
+    [],
+  )
   assert.is(dns.queries.length, names.length)
 })
 

@@ -388,6 +388,21 @@ test('stop: a connection with a request in progress is closed after the reply, o
   }
 })
 
+test('stop: a request whose header section is arriving is answered', async t => {
+  const { server, port, url } = await open(t)
+  const client = await slowClient(t, { port })
+  await client.send('GET / HT')
+  // Its bytes have been read by then.
+  await isServed(url, OTHER)
+  const closed = server.close(30_000)
+  await isRefusedBy(port)
+  await client.send('TP/1.1\r\nhost: x\r\n\r\n')
+  await closed
+  await until(client.isGone)
+  assert.match(client.received(), /^HTTP\/1\.1 200 /)
+  assert.match(client.received(), /\r\nconnection: close\r\n/i)
+})
+
 /** Resolves when the listener takes no new connections, so that what its stop destroys at once is gone. */
 async function isRefusedBy(port: number) {
   const socket = connect(port, '127.0.0.1')

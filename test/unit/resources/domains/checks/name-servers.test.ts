@@ -115,6 +115,21 @@ test('name servers: a delegation mismatch is reported', async t => {
   )
 })
 
+test('name servers: a delegation mismatch is reported where the parent zone begins several labels above', async t => {
+  const domain = 'here.shop.town.test'
+  const zone = customerZone(domain)
+  await startNameServers(t, `${SOA.replace('here.test', domain)}\n${zone}\n${delegation(1, domain)}`)
+  const { check } = await openScene(
+    t,
+    `test NS ns9.registry.test\nns9.registry.test A 127.0.0.10
+    ${domain} NS ns8.hoster.test\nns8.hoster.test A 127.0.0.10\n${zone}`,
+    { domain },
+  )
+  const { name_servers: servers } = (await check()).checks
+  assert.equal(codes(servers), ['name_servers_differ'])
+  assert.match(servers.advice!, /ns8\.hoster\.test .*, but the parent zone delegates to ns1\.hoster\.test/)
+})
+
 test('name servers: without answers the previous result is kept', async t => {
   const { check, resolver } = await openScene(t, customerZone(), { silenceMs: 300 })
   const { checks: former } = await check()
