@@ -20,7 +20,8 @@ function explained(error: unknown, config: Config): string | undefined {
   if (isStartFault(error)) return error.message
   if (isDamaged(error))
     return damageText(locate({ dataDir: config.dataDir, url: config.database.url }), error as Error)
-  return (isListenFault(error) ? listenText(error, config) : undefined) ?? systemText(error)
+  if (!isListenFault(error)) return systemText(error)
+  return listenText(error, config) ?? systemText(error) ?? socketText(error)
 }
 
 /** Describes for the log why the store of a running service has failed; a damaged database needs no trace. */
@@ -84,6 +85,11 @@ const LISTEN_CALLS = ['listen', 'bind', 'getaddrinfo']
 
 function isListenFault(error: unknown): error is ListenFault {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(`${error.syscall}`)
+}
+
+/** Describes a fault of the control socket, which is a file in the data folder. */
+function socketText({ address, message, code }: ListenFault): string {
+  return `cannot listen on ${address ?? message}: the system refuses it; the file system of data_dir must allow sockets (${code})`
 }
 
 /** @returns undefined when the address belongs to no listener of the configuration */

@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream'
 
 export type PlantedCall =
   | 'net.connect'
+  | 'net.listen'
   | 'net.accept'
   | 'net.write'
   | 'net.read'
@@ -23,16 +24,21 @@ export type PlantedCall =
 export interface PlantedErrno {
   call: PlantedCall
   code: keyof typeof constants.errno
+  /** Only the call with this number fails, counted from 0 in each thread; each one if it is left out. */
+  nth?: number
 }
 
 const folder = dirname(process.env.MAILHORN_DATA_DIR ?? '/')
+
+let callCount = 0
 
 /** @returns the error that a call has to fail with now */
 function planted(call: PlantedCall): NodeJS.ErrnoException | undefined {
   const file = join(folder, 'planted.json')
   if (!existsSync(file)) return undefined
-  const { call: wanted, code } = JSON.parse(readFileSync(file, 'utf8')) as PlantedErrno
+  const { call: wanted, code, nth } = JSON.parse(readFileSync(file, 'utf8')) as PlantedErrno
   if (wanted !== call) return undefined
+  if (nth !== undefined && nth !== callCount++) return undefined
   appendFileSync(join(folder, 'planted.log'), `${call} ${code}\n`)
   return Object.assign(new Error(`${call} ${code} (planted)`), {
     code,
@@ -69,6 +75,16 @@ const reported = (socket: dgram.Socket, error: Error, args: unknown[]) => {
   return socket
 }
 
+/** `listen(port, host)` or `listen(path)`, with a callback that is not called. */
+replace(net.Server.prototype, 'listen', 'net.listen', ((
+  server: net.Server,
+  error: Error,
+  [port, address]: unknown[],
+) => {
+  const place = typeof port === 'number' ? { port, address } : { address: port }
+  process.nextTick(() => server.emit('error', Object.assign(error, place)))
+  return server
+}) as never)
 replace(net.Socket.prototype, 'connect', 'net.connect', destroyed as never)
 replace(net.Socket.prototype, 'write', 'net.write', ((socket: net.Socket, error: Error) => {
   destroyed(socket, error)

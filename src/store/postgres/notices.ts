@@ -120,10 +120,19 @@ function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>)
 function decode(text: string): Notice | undefined {
   try {
     const notice = JSON.parse(text, unpackBytes) as Partial<Notice> | null
-    return Array.isArray(notice?.announcements) ? (notice as Notice) : undefined
+    const isOurs =
+      typeof notice?.from === 'string' &&
+      Array.isArray(notice.announcements) &&
+      notice.announcements.every(isAnnouncement)
+    return isOurs ? (notice as Notice) : undefined
   } catch {
     return undefined // not JSON
   }
+}
+
+function isAnnouncement(value: unknown): value is Announcement {
+  const { topic, payloads } = (value ?? {}) as Partial<Announcement>
+  return typeof topic === 'string' && Array.isArray(payloads)
 }
 
 const BYTES = '$bytes'

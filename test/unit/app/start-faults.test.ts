@@ -33,6 +33,33 @@ test('start fault: its message is shown without a trace, also from another threa
     assert.is(startFaultText(error, config), 'mailhorn: the key is missing; restore it')
 })
 
+for (const [what, address, code, says] of [
+  [
+    'a file system without sockets',
+    'data/control.sock',
+    'EOPNOTSUPP',
+    'cannot listen on data/control.sock: the system refuses it',
+  ],
+  [
+    'a socket that is taken',
+    '/data/control.sock',
+    'EADDRINUSE',
+    'cannot listen on /data/control.sock: the system refuses it',
+  ],
+  ['too many open files', '/data/control.sock', 'EMFILE', 'too many files are open'],
+] as const)
+  test(`start fault: ${what} is one line about the control socket`, () => {
+    const error = Object.assign(new Error(`listen ${code} ${address}`), { code, syscall: 'listen', address })
+    const nothing = { listen: null }
+    const smtp = { inbound: nothing, submission: nothing, submissionTls: nothing, relay: nothing }
+    const http = { ...nothing, tlsListen: null }
+    const listening = { ...config, http, smtp, acme: { enabled: false }, dns: { listen: [] }, roles: ['all'] }
+    const line = startFaultText(error, listening as unknown as Config)
+    assert.match(line, says)
+    assert.match(line, /^mailhorn: [^\n]+\(\w+\)/)
+    assert.match(line, code)
+  })
+
 test('start fault: an error that nobody foresaw is shown with its trace', () => {
   for (const error of [
     new Error('unforeseen'),

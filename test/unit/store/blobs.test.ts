@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { referBlobs } from '../../../src/store/blobs/blobs.ts'
 import { clearDrafts, createDrafts } from '../../../src/store/blobs/drafts.ts'
+import { ReplayedStream } from '../../../src/store/blobs/replayed-stream.ts'
 import { createBlobReservations } from '../../../src/store/blobs/reservations.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
 import { command, StorageUnavailable } from '../../../src/store/command.ts'
@@ -237,6 +238,55 @@ test('blobs: drafts of a previous process are deleted, other files stay', async 
   await store.blobs.stage(bytesOf(70_000, 'b'))
   clearDrafts(store.blobFolder)
   assert.equal(store.files(), [hexOf(bytesOf(70_000, 'a'))])
+})
+
+/** As an operator who tidies up, or a cleaner of old files, while the service runs. */
+const removeDrafts = ({ blobFolder }: { blobFolder: string }) => clearDrafts(blobFolder)
+
+test('blobs: a staged attachment whose draft has gone is an error of its request, and the next one is stored', async t => {
+  const store = await t.using(open())
+  const blob = await store.blobs.stage(bytesOf(70_000))
+  removeDrafts(store)
+  const reservation = store.reservations.open([blob])
+  const error = await reservation.place([blob]).catch(reason => reason)
+  assert.is(error.code, 'ENOENT')
+  await reservation.end(true)
+  assert.equal(store.files(), [])
+  await store.placed(bytesOf(70_000))
+  assert.equal(store.files(), [hexOf(bytesOf(70_000))])
+})
+
+for (const [when, pieces] of [
+  ['between two pieces', [70_000, 10]],
+  ['before its end', [70_000]],
+] as const)
+  test(`blobs: a received message whose draft goes ${when} is an error, and leaves nothing`, async t => {
+    const store = await t.using(open())
+    const stream = store.blobs.receive()
+    for (const length of pieces) {
+      await stream.write(bytesOf(length))
+      removeDrafts(store)
+    }
+    const error = await stream.finish().catch(reason => reason)
+    assert.is(error.code, 'ENOENT')
+    await stream.discard()
+    assert.equal(store.files(), [])
+    const next = store.blobs.receive()
+    await next.write(bytesOf(80_000))
+    assert.is((await next.finish()).sizeBytes, 80_000)
+  })
+
+test('blobs: an upload whose draft has gone cannot be read again, and its reader is told', async t => {
+  const store = await t.using(open())
+  async function* upload() {
+    yield bytesOf(70_000)
+    yield bytesOf(10)
+  }
+  const replayed = new ReplayedStream(store.blobs.drafts, upload())
+  for await (const _ of replayed.first()) removeDrafts(store)
+  const error = await Array.fromAsync(replayed.again()).catch(reason => reason)
+  assert.is(error.code, 'ENOENT')
+  await replayed.discard()
 })
 
 test('blobs: reading an unknown blob is an error that names it', async t => {

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { askService, NOT_RUNNING } from '../../../../../src/interfaces/cli/control/client.ts'
@@ -467,6 +468,44 @@ test('control socket: a client may disconnect before the reply', async t => {
   await asked
   client.destroy()
   go!()
+  await close()
+})
+
+for (const [what, leaves] of [
+  ['closes the connection within its request', (client: Socket) => void client.destroy()],
+  [
+    'sends two requests and leaves',
+    (client: Socket) => client.write('"}\n{"operation":"x"}\n', () => client.destroy()),
+  ],
+] as const)
+  test(`control socket: a client ${what}; the next one is served, and the service can stop`, async t => {
+    const { socket, folder, close } = await serve(t)
+    const client = connect(socket)
+    client.on('error', () => {})
+    await once(client, 'connect')
+    await new Promise<void>(resolve => client.write('{"operation":"key.del', () => resolve()))
+    leaves(client)
+    await once(client, 'close')
+    assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
+    await close()
+  })
+
+test('control socket: a client leaves within a reply that it does not read; the service can stop', async t => {
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const paths = Array.from({ length: 20_000 }, () => PATH)
+  const { socket, folder, close } = await serve(t, {
+    async pathsTo(sites) {
+      hear()
+      return new Map(sites.map(site => [site, paths]))
+    },
+  })
+  const client = connect(socket)
+  client.on('error', () => {})
+  client.write('{"operation":"site.paths","input":{"sites":["mx.there.test"]}}\n')
+  await asked
+  await once(client, 'readable')
+  client.destroy()
+  assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
   await close()
 })
 

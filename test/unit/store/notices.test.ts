@@ -1,0 +1,83 @@
+import * as assert from 'uvu/assert'
+import { MISSED } from '../../../src/store/command.ts'
+import type { PostgresConnection, PostgresPool } from '../../../src/store/postgres/connection.ts'
+import { startNotices } from '../../../src/store/postgres/notices.ts'
+import type { Announcement } from '../../../src/store/writer/protocol.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('store/notices')
+
+/** Two processes that listen on one channel. */
+async function given(t: TestContext) {
+  const listeners: ((payload: string) => void)[] = []
+  const open = async () => {
+    const heard: Announcement[][] = []
+    const connection = {
+      query: async ({ sql, values = [] }: { sql: string; values?: unknown[] }) => {
+        if (sql.includes('pg_notify')) for (const listener of listeners) listener(`${values[0]}`)
+        return []
+      },
+      onNotice: (listener: (payload: string) => void) => void listeners.push(listener),
+      onLost() {},
+    } as unknown as PostgresConnection
+    const pool = {
+      use: <T>(work: (connection: PostgresConnection) => Promise<T>) => work(connection),
+      close: async () => {},
+    } as unknown as PostgresPool
+    const notices = startNotices({ pool, hear: announcements => void heard.push(announcements) })
+    t.after(() => notices.close())
+    await until(() => heard.length === 1)
+    return { notices, heard }
+  }
+  const one = await open()
+  const other = await open()
+  const notify = (payload: string) => {
+    for (const listener of listeners) listener(payload)
+  }
+  return { one, other, notify }
+}
+
+const missed = [{ topic: MISSED, payloads: [null] }]
+
+test('notices: what one process announces, the others hear, octets included', async t => {
+  const { one, other } = await given(t)
+  const announcements = [{ topic: 'hosting', payloads: ['a.example', new Uint8Array([1, 2])] }]
+  one.notices.send(announcements)
+  await until(() => other.heard.length === 2)
+  assert.equal(other.heard[1], announcements)
+  assert.is(one.heard.length, 1)
+})
+
+for (const payload of [
+  '',
+  'refresh',
+  'null',
+  '7',
+  '"mailhorn"',
+  '[]',
+  '{}',
+  '{"channel":"cache","keys":["a"]}',
+  '{"announcements":"all"}',
+  '{"announcements":[]}',
+  '{"from":"worker-1","announcements":{"topic":"hosting"}}',
+  '{"from":"worker-1","announcements":[null]}',
+  '{"from":"worker-1","announcements":["hosting"]}',
+  '{"from":"worker-1","announcements":[{"topic":7,"payloads":[]}]}',
+  '{"from":"worker-1","announcements":[{"topic":"hosting"}]}',
+  '{"from":"worker-1","announcements":[{"topic":"hosting","payloads":"a.example"}]}',
+  '{"from":"worker-1","announcements":[{"topic":"hosting","payloads":{"length":1}}]}',
+  '{"from":{"$bytes":"AAAA"},"announcements":[{"topic":"hosting","payloads":[]}]}',
+  `{"from":"worker-1","announcements":[{"topic":"hosting","payloads":[]}`,
+  '\u0000'.repeat(7_000),
+])
+  test(`notices: ${JSON.stringify(payload).slice(0, 80)} of another program makes listeners read the database`, async t => {
+    const { one, other, notify } = await given(t)
+    notify(payload)
+    for (const { heard } of [one, other]) assert.equal(heard.slice(1), [missed])
+    one.notices.send([{ topic: 'hosting', payloads: ['a.example'] }])
+    await until(() => other.heard.length === 3)
+    assert.equal(other.heard[2], [{ topic: 'hosting', payloads: ['a.example'] }])
+  })
+
+test.run()
