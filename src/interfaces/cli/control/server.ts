@@ -22,7 +22,8 @@ interface ControlServerOptions {
 }
 
 const CONNECTIONS_MAX = 16
-const ASK_WITHIN_MS = 10_000
+/** Time for a client to send its request, and to read the reply. */
+const TRANSFER_MS_MAX = 10_000
 /** umask that denies access to other users. */
 const OWNER_ONLY = 0o177
 
@@ -73,16 +74,19 @@ export async function startControlServer({
 }
 
 async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<void> {
-  socket.setTimeout(ASK_WITHIN_MS, () => socket.destroy())
+  const limit = () => parts.clock.timer(TRANSFER_MS_MAX, () => socket.destroy())
   socket.on('error', error =>
     log.debug({ event: 'control_connection_failed', err: error }, 'A connection of the command line failed'),
   )
+  const asking = limit()
   const line = await readLine(socket).catch(() => undefined)
-  socket.setTimeout(0)
+  asking.cancel()
   if (line === undefined) return void socket.destroy()
   const reply = await answer(line, parts, log)
   // The callback comes in any case, with an error when the client has gone.
+  const replying = limit()
   await new Promise<void>(resolve => socket.end(`${JSON.stringify(reply)}\n`, () => resolve()))
+  replying.cancel()
   socket.destroy()
 }
 

@@ -16,6 +16,7 @@ import { createLog } from '../../../../../src/lib/log.ts'
 import type { PathState } from '../../../../../src/pipeline/queue/paths.ts'
 import { hashToken } from '../../../../../src/resources/accounts/tokens.ts'
 import { newId, postOver } from '../../../../kit/mail.ts'
+import { settled } from '../../../../kit/manual-clock.ts'
 import { quickPasswords } from '../../../../kit/quick-passwords.ts'
 import { openLocalStore, tempFolder } from '../../../../kit/store.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -426,6 +427,61 @@ for (const [what, bytes] of [
     assert.is(await raw(socket, bytes), '')
     assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
   })
+
+test('control socket: of ten times the connections, 16 are open, for ten seconds if they say nothing', async t => {
+  const { socket, folder, clock } = await serve(t)
+  const clients = await Promise.all(
+    Array.from({ length: 160 }, async () => {
+      const client = connect(socket)
+      t.after(() => client.destroy())
+      client.on('error', () => {}).resume()
+      await new Promise(resolve => client.once('connect', resolve).once('close', resolve))
+      return client
+    }),
+  )
+  const openCount = () => clients.filter(client => !client.destroyed && !client.readableEnded).length
+  await until(() => openCount() <= 16)
+  await until(() => clock.timerCount === 16)
+  assert.is(openCount(), 16)
+  clock.advance(10_000)
+  await until(() => openCount() === 0)
+  assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
+})
+
+test('control socket: of ten times the longest request, little more than 1 MB is read', async t => {
+  const { socket } = await serve(t)
+  const client = connect(socket)
+  t.after(() => client.destroy())
+  client.on('error', () => {})
+  let sent = 0
+  const piece = Buffer.alloc(64 * 1024, 'x')
+  while (!client.destroyed && sent < 10 * 1024 * 1024) {
+    await new Promise<void>(resolve => client.write(piece, () => resolve()))
+    sent += piece.length
+  }
+  assert.ok(sent < 3 * 1024 * 1024, `${sent} bytes were sent`)
+})
+
+test('control socket: a reply that nobody reads is dropped after ten seconds, and does not delay the stop', async t => {
+  const sites = Array.from({ length: 1_000 }, (_, i) => `mx${i}.there.test`)
+  const pathsTo = async () => new Map(sites.map(site => [site, Array<PathState>(10).fill(PATH)]))
+  const { socket, clock, close } = await serve(t, { pathsTo })
+  const client = connect(socket)
+  t.after(() => client.destroy())
+  client.on('error', () => {}).pause()
+  client.write(`${JSON.stringify({ operation: 'site.paths', input: { sites } })}\n`)
+  let isClosed = false
+  await until(() => clock.timerCount === 1)
+  for (let i = 0; i < 20; i++) await settled()
+  assert.is(clock.timerCount, 1)
+  const closing = close().then(() => {
+    isClosed = true
+  })
+  await settled()
+  assert.not(isClosed)
+  clock.advance(10_000)
+  await closing
+})
 
 for (const line of ['no json', '5', 'null', '[]', '{}', '{"operation":5}', '{"operation":"key.delete"}'])
   test(`${line} is refused`, async t => {
