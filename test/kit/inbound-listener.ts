@@ -17,7 +17,7 @@ interface Scripted {
   take(): Promise<void>
   connectionsMax: number
   /** Writes a block of a message. */
-  write(): Promise<void>
+  write(block: Uint8Array): Promise<void>
 }
 
 export const admitAll: RcptPolicy = async recipient => ({

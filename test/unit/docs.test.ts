@@ -61,6 +61,23 @@ test('files that the map names are there', () => {
   assert.equal(lost, [])
 })
 
+test('tests that the tables of bounds name are there, each once', () => {
+  const [, section] = /^### What a stranger can make.*?$(.*?)^### /ms.exec(textOf('docs/security.md'))!
+  const rows = section!.split('\n').filter(line => /^\| (?!what)/.test(line))
+  assert.ok(rows.length > 40)
+  const lost = rows.filter(row => {
+    const names = [
+      ...row
+        .split(' | ')
+        .at(-1)!
+        .matchAll(/`([^`]+)`/g),
+    ].map(([, name]) => name!)
+    const isThere = (name: string) => globSync(`test/unit/**/${name}.test.ts`, { cwd: root }).length === 1
+    return names.length === 0 || !names.every(isThere)
+  })
+  assert.equal(lost, [])
+})
+
 test('each decision has a number of its own', () => {
   const numbers = globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).map(name => name.slice(0, 4))
   assert.equal(

@@ -235,4 +235,84 @@ test('the relay: 600 silent connections from 12 addresses do not keep out others
   for (let i = 0; i < 3; i++) await serves()
 })
 
+test('ten times the connections of one network to port 587: 50 are greeted, and few linger', async t => {
+  const { port, clock } = await open(t, { connectionsMax: 100 })
+  const sockets = await flooded(t, { port, count: 10 * OF_ONE_MAX, from: () => HONEST })
+  const heard = new Map(sockets.map(socket => [socket, '']))
+  for (const socket of sockets) socket.on('data', text => heard.set(socket, `${heard.get(socket)}${text}`))
+  await until(() => sockets.every(socket => heard.get(socket) || socket.destroyed || socket.readableEnded))
+  assert.is([...heard.values()].filter(text => text.startsWith('220')).length, OF_ONE_MAX)
+  // each connection has a timer
+  assert.is(clock.timerCount, OF_ONE_MAX + 100 / 4)
+})
+
+test('ten times the recipients of a submitted message: 50 are accepted', async t => {
+  const { ready } = await open(t)
+  const client = await ready(HONEST)
+  await client.say('MAIL FROM:<ann@here.example>')
+  client.write(Array.from({ length: 500 }, (_, i) => `RCPT TO:<user${i}@there.example>\r\n`).join(''))
+  const codes = new Map<string, number>()
+  for (let i = 0; i < 500; i++) {
+    const code = (await client.reply()).slice(0, 3)
+    codes.set(code, (codes.get(code) ?? 0) + 1)
+  }
+  assert.equal(
+    [...codes],
+    [
+      ['250', 50],
+      ['452', 450],
+    ],
+  )
+})
+
+test('ten times the largest submitted message is refused before it is sent', async t => {
+  const { ready } = await open(t)
+  const client = await ready(HONEST)
+  assert.match(await client.say(`MAIL FROM:<ann@here.example> SIZE=${400 * 1024 * 1024}`), /^552 /)
+})
+
+test('ten times the memory of all messages: none of it stays', async t => {
+  const { inData, serves } = await open(t)
+  const clients = await Promise.all(Array.from({ length: 10 }, (_, i) => inData(`127.4.0.${i + 1}`)))
+  for (const client of clients)
+    client.write(`Subject: x\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(ROOM_BYTES / 100)}.\r\n`)
+  for (const client of clients) assert.match(await client.reply(), /^451 4\.3\.2 /)
+  await serves()
+})
+
+test('ten times the wrong logins: three are checked', async t => {
+  let checkCount = 0
+  const signIn = async () => {
+    checkCount++
+    return 'wrong' as const
+  }
+  const { port, clock } = await open(t, { admission: { signIn } })
+  const client = await t.using(dialSmtp({ port, from: HONEST }))
+  for (const line of ['EHLO program.example', 'STARTTLS']) {
+    await client.reply()
+    client.write(`${line}\r\n`)
+  }
+  await client.reply()
+  await client.startTls()
+  await client.say('EHLO program.example')
+  client.write(`AUTH PLAIN ${Buffer.from('\0resend\0x').toString('base64')}\r\n`.repeat(30))
+  const replies: string[] = []
+  const isOver = (async () => {
+    for (let reply = await client.reply(); reply !== ''; reply = await client.reply()) replies.push(reply)
+  })()
+  let hasEnded = false
+  void isOver.then(() => {
+    hasEnded = true
+  })
+  await until(() => {
+    clock.advance(1_000)
+    return hasEnded
+  })
+  assert.is(checkCount, 3)
+  assert.equal(
+    replies.map(reply => reply.slice(0, 3)),
+    ['535', '535', '421'],
+  )
+})
+
 test.run()

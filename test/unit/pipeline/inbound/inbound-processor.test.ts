@@ -19,7 +19,7 @@ import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recen
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import type { Db } from '../../../../src/store/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
-import { createManualClock, type ManualClock } from '../../../kit/manual-clock.ts'
+import { createManualClock, type ManualClock, settled } from '../../../kit/manual-clock.ts'
 import { openReaders } from '../../../kit/readers.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -326,6 +326,24 @@ test('messages that arrive while verdicts take long are batched and do not wait 
   assert.is(questions(), 2)
   judged.resolve(GOOD)
   await whenListed(30)
+})
+
+test('of ten times the messages that are checked at a time, 128 are, and the others wait on the disk', async t => {
+  const { clock, take, start } = await open(t)
+  for (let i = 0; i < 1_280; i++) await take(`Subject: ${i}\n\nx`, i)
+  const judged = Promise.withResolvers<Verdicts>()
+  let judgingCount = 0
+  const judge: JudgeMail = () => {
+    judgingCount++
+    return judged.promise
+  }
+  const inbox = start({ reader: READS_NOTHING, judge })
+  await until(() => judgingCount >= 128 || undefined)
+  inbox.note()
+  clock.advance(1_000)
+  for (let i = 0; i < 20; i++) await settled()
+  assert.is(judgingCount, 128)
+  judged.resolve(GOOD)
 })
 
 test('under ingest load messages are processed one at a time, until the oldest has waited too long', async t => {

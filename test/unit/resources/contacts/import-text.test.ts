@@ -1,4 +1,6 @@
 import * as assert from 'uvu/assert'
+import { ImportFault } from '../../../../src/resources/contacts/import/fault.ts'
+import { readRecords } from '../../../../src/resources/contacts/import/records.ts'
 import { openText } from '../../../../src/resources/contacts/import/text.ts'
 import { countHandledBytes } from '../../../kit/copied-bytes.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -27,6 +29,44 @@ for (const [what, text] of Object.entries({
       assert.is(delimiter, ';')
       assert.ok(bytes < 12 * SIZE, `${bytes} bytes were handled`)
     })
+
+for (const [what, text] of [
+  ['a header without a line break', 'x'.repeat(640 * 1024)],
+  ['blanks before the header', ' '.repeat(640 * 1024)],
+] as const)
+  test(`ten times the bytes that ${what} may have: the delimiter is looked for in 64 KB`, async () => {
+    let readBytes = 0
+    async function* source() {
+      for await (const piece of cut(text, 1_024)) {
+        readBytes += piece.length
+        yield piece
+      }
+    }
+    await openText(source(), undefined)
+    assert.ok(readBytes < 70_000, `${readBytes} bytes were read`)
+  })
+
+for (const [what, text] of [
+  ['a line without an end', `email\nann@there.example,${'x'.repeat(2_560 * 1024)}`],
+  ['a quoted cell without an end', `email\n"${'x\n'.repeat(1_280 * 1024)}`],
+] as const)
+  test(`ten times the longest row, as ${what}: the file is refused after 256 KB`, async () => {
+    let readBytes = 0
+    async function* source() {
+      for await (const piece of cut(text, 4_096)) {
+        readBytes += piece.length
+        yield piece
+      }
+    }
+    let fault: unknown
+    try {
+      await Array.fromAsync(readRecords(await openText(source(), undefined)))
+    } catch (error) {
+      fault = error
+    }
+    assert.instance(fault, ImportFault)
+    assert.ok(readBytes < 300_000, `${readBytes} bytes were read`)
+  })
 
 for (const [what, text, delimiter] of [
   ['a byte order mark', '\ufeffemail;name\n', ';'],

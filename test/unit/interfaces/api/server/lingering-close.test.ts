@@ -89,8 +89,18 @@ test('lingering close: an endless body loses the connection after 64 MiB', async
   const client = await begin(t, port)
   await client.hasReply()
   let sent = 0
-  for (; !client.isClosed(); sent += LONG.length) await client.send(LONG)
+  for (; !client.isClosed() && sent < 640 * MIB; sent += LONG.length) await client.send(LONG)
   assert.ok(sent > 64 * MIB)
+  assert.ok(sent < 128 * MIB, `${sent} bytes were read`)
+})
+
+test('lingering close: of an endless body that nobody reads, 4 MiB are read away before the reply', async t => {
+  const { port } = await open(t, readNothing)
+  const client = await begin(t, port)
+  let sent = 0
+  for (; client.received() === '' && sent < 40 * MIB; sent += MIB) await client.send(LONG.subarray(0, MIB))
+  await client.hasReply()
+  assert.ok(sent > 4 * MIB && sent < 30 * MIB, `${sent} bytes before the reply`)
 })
 
 test('lingering close: a client that disconnects is not waited for', async t => {

@@ -50,12 +50,8 @@ async function open(t: TestContext, isSecure = false) {
     if (!ctx.req.readableEnded) await once(ctx.req, 'end')
     ctx.body = { size }
   })
-  let parsedCount = 0
-  let lastRequest: ReceivedRequest | undefined
-  const count = (message: unknown) => {
-    parsedCount++
-    lastRequest = (message as { request: ReceivedRequest }).request
-  }
+  const requests: ReceivedRequest[] = []
+  const count = (message: unknown) => void requests.push((message as { request: ReceivedRequest }).request)
   subscribe('http.server.request.start', count)
   t.after(() => unsubscribe('http.server.request.start', count))
   const clock = createManualClock()
@@ -69,8 +65,10 @@ async function open(t: TestContext, isSecure = false) {
     url: `http://127.0.0.1:${port}`,
     letGo: held.resolve,
     /** Requests whose heads were parsed, on all connections. */
-    parsedCount: () => parsedCount,
-    lastRequest: () => lastRequest,
+    parsedCount: () => requests.length,
+    lastRequest: () => requests.at(-1),
+    /** Chunks of all bodies that were parsed. */
+    pieceCount: () => requests.reduce((sum, request) => sum + request.pieceCount, 0),
   }
 }
 
@@ -211,6 +209,19 @@ for (const [what, first, rest] of [
     assert.ok(refusedCount < 20, `${refusedCount} of 200 were handled before`)
     for (const client of hostile) client.socket.destroy()
   })
+
+test('chunks of one byte on many connections: some 2,000 are handled in a turn of the event loop', async t => {
+  const { port, pieceCount } = await open(t)
+  const clients = await crowd(t, port, 50)
+  for (const client of clients) void client.send(chunks('x', 10_000))
+  let most = 0
+  for (let before = pieceCount(); before < 50 * 1_000; ) {
+    await new Promise(setImmediate)
+    most = Math.max(most, pieceCount() - before)
+    before = pieceCount()
+  }
+  assert.ok(most > 1_000 && most < 5_000, `${most} in one turn`)
+})
 
 test('chunks of one byte: a connection that waits costs nothing in the turns of others', async t => {
   const { port } = await open(t)
