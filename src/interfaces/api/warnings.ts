@@ -18,7 +18,9 @@ export type Reasons = Readonly<Record<string, string | ((value: unknown) => stri
 export const warningsSchema = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .exactOptional()
-  .meta({ description: 'Fields of the request that were accepted but not applied, and why.' })
+  .meta({
+    description: 'Fields of the request that were accepted but not applied, or not everywhere, and why.',
+  })
 
 /** Adds warnings to the body of a reply. Without warnings, the body is returned unchanged. */
 export function withWarnings<T extends object>(body: T, warnings: readonly Warning[]) {

@@ -272,3 +272,14 @@ export function mailboxText({ name, address }: { name: string | null; address: s
   if (name === null) return address
   return `${SPECIALS.test(name) ? quoted(name) : name} <${address}>`
 }
+
+/**
+ * Patterns of other programs for many addresses, or for a domain. With a domain behind them they are addresses
+ * by RFC 5321, but nobody has them.
+ */
+const PATTERN = /\*.*@|^"?[?%]+"?@|^(?:@|\*\.?)[^@]+$/
+
+/** Whether a text is a pattern for many addresses, such as `*@gone.example`, `?@…`, `%@…` or `@gone.example`. */
+export function isAddressPattern(text: string): boolean {
+  return PATTERN.test(text.trim())
+}

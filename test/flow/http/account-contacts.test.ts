@@ -148,6 +148,24 @@ test('a contact that is added again is returned unchanged, with warnings about w
   assertRefusal(refused, { status: 400, name: 'validation_error', path: 'email' })
 })
 
+test('unsubscribing in one audience tells that the address stays in others', async () => {
+  const { call, make } = open('elsewhere')
+  const ids: string[] = []
+  for (const name of ['One', 'Two', 'Three']) ids.push((await make('/audiences', { name })).id)
+  for (const id of ids) await make(`/audiences/${id}/contacts`, { email: 'eve@there.example' })
+  const leave = async (path: string, body: object = {}) =>
+    (await call('PATCH', path, { unsubscribed: true, ...body })).body.warnings?.map(
+      ({ path, message }: { path: string; message: string }) => [path, / in (.+?):/.exec(message)?.[1]],
+    )
+  const below = (id: string) => `/audiences/${id}/contacts/eve@there.example`
+  assert.equal(await leave(below(ids[0]!)), [['unsubscribed', '2 other audiences']])
+  const named = await leave('/contacts/eve@there.example', { audience_id: ids[1] })
+  assert.equal(named, [['unsubscribed', 'another audience']])
+  assert.is(await leave(below(ids[2]!)), undefined)
+  await call('PATCH', '/contacts/eve@there.example', { unsubscribed: false })
+  assert.is(await leave('/contacts/eve@there.example'), undefined, 'it leaves all')
+})
+
 test('fields of these SDKs that are not applied under /audiences are named in warnings', async () => {
   const { make } = open('warnings')
   const { id } = await make('/audiences', { name: 'Readers' })

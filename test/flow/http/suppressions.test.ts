@@ -89,7 +89,10 @@ for (const [what, body, path, name = 'validation_error'] of [
   ['a quoted pattern', { email: '"*"@bad.example' }, 'email'],
   ['a pattern of SQL', { email: '%@bad.example' }, 'email'],
   ['a pattern for subdomains', { email: 'bob@*.bad.example' }, 'email'],
+  ['a pattern of one character', { email: '?@bad.example' }, 'email'],
+  ['a pattern of two characters', { email: '"??"@bad.example' }, 'email'],
   ['a domain alone', { email: '@bad.example' }, 'email'],
+  ['a domain with subdomains', { email: '*.bad.example' }, 'email'],
   ['an unknown reason', { email: 'bob@there.example', reason: 'spite' }, 'reason'],
   [
     'a reason and another origin',
@@ -100,6 +103,12 @@ for (const [what, body, path, name = 'validation_error'] of [
 ] as const)
   test(`an entry with ${what} is refused`, () =>
     refuses(mailhorn, ['POST', '/suppressions', { key: mailhorn.apiKey, body }], { status: 422, name, path }))
+
+for (const email of ['*@bad.example', '?@bad.example', '"%"@bad.example', '@bad.example', '*.bad.example'])
+  test(`the error for ${email} says that an entry is one address`, async () => {
+    const { body } = await mailhorn.call('POST', '/suppressions', { key: mailhorn.apiKey, body: { email } })
+    assert.match(body.message, 'takes no wildcards and does not cover a domain')
+  })
 
 test('the list is newest first, with a total and pages', async () => {
   const { add, list, emails } = fresh()

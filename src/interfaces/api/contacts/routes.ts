@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
-import type { ContactPlace, Reach } from '../../../resources/contacts/contact.ts'
+import { type ContactPlace, contactsByAddress, type Reach } from '../../../resources/contacts/contact.ts'
 import type { ContactAnswer, contactCommands } from '../../../resources/contacts/contact-commands.ts'
 import { TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
@@ -18,6 +18,7 @@ import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-pag
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
+import { type Warning, withWarnings } from '../warnings.ts'
 import {
   contactChangesSchema,
   contactQuery,
@@ -131,7 +132,11 @@ function contactFieldRoutes(
         const place = await placeOf(store, request)
         const changes = readContactChanges(await request.body())
         const input = { ...place, ref: refOf(request), changes, reach, at: clock.now() }
-        return ok(form.of(contactIn(await store.run('changeContact', input))))
+        const contact = contactIn(await store.run('changeContact', input))
+        const leaves = changes.unsubscribed === true && reach !== 'account'
+        return ok(
+          withWarnings(form.of(contact), leaves ? await subscribedElsewhere(store.db, place, contact) : []),
+        )
       },
     },
     {
@@ -211,6 +216,23 @@ async function placeOf(
   const place = { accountId, audienceId }
   if (!(await findContact({ db, find }, place, refOf(request)))) throw notFound('Contact')
   return place
+}
+
+/** Tells that the address of somebody who has left an audience still gets the mail of others. */
+async function subscribedElsewhere(
+  db: Db,
+  { accountId }: ContactPlace,
+  { email }: { email: string },
+): Promise<Warning[]> {
+  const others = (await contactsByAddress(db, accountId, email)).filter(
+    ({ unsubscribed }) => unsubscribed === 0,
+  )
+  if (others.length === 0) return []
+  const where = others.length === 1 ? 'another audience' : `${others.length} other audiences`
+  const message =
+    `\`unsubscribed\` was changed in this audience alone. The address is still subscribed in ${where}: ` +
+    '`PATCH /contacts/:id` changes it in all.'
+  return [{ path: 'unsubscribed', message }]
 }
 
 /** @throws ApiError */

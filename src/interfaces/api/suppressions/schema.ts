@@ -1,7 +1,12 @@
 /** Schemas of suppressions. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { foldAddress, parseAddress, searchedAddress } from '../../../protocols/smtp/address.ts'
+import {
+  foldAddress,
+  isAddressPattern,
+  parseAddress,
+  searchedAddress,
+} from '../../../protocols/smtp/address.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../../resources/suppressions/list.ts'
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
@@ -141,17 +146,14 @@ export function suppressionView(row: SuppressionRow): z.output<typeof suppressio
   }
 }
 
-/**
- * Local parts that are patterns in other programs. They are addresses by RFC 5321, which nobody has, and the
- * entry would suppress nothing.
- */
-const WILDCARD = /\*.*@|^"?%+"?@/
-const NO_WILDCARD = 'must be one address: a suppression takes no wildcards and does not cover a domain'
+/** A domain alone is no address, either, and is refused with the same words. */
+const NO_PATTERN = 'must be one address: a suppression takes no wildcards and does not cover a domain'
 
 function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
   const parsed = texts.map(text => {
     const address = parseAddress(text)
-    return !('fault' in address) && WILDCARD.test(address.address) ? { fault: NO_WILDCARD } : address
+    const isPattern = isAddressPattern('fault' in address ? text : address.address)
+    return isPattern ? { fault: NO_PATTERN } : address
   })
   const errors = parsed.flatMap((address, i) =>
     'fault' in address

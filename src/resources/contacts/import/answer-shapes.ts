@@ -75,6 +75,7 @@ function areFlags(
   rows: number,
 ): boolean {
   if (values.some(value => NUMBER.test(value) && !DIGIT.test(value))) return false
+  if (no === 0 && yes < rows && values.every(value => COUNTRY.test(value))) return false
   const isWhole = yes + no === rows || (yes > 0 && no > 0)
   return values.length <= 2 + OTHER_ANSWERS_MAX && (isWhole || rows >= REPEATED_ROWS_MIN)
 }
@@ -91,7 +92,9 @@ function areLetters(values: readonly string[], rows: number, isSuspected: boolea
   if (values.length !== 2) return false
   return (
     values.every(value => LETTER.test(value)) ||
-    (rows >= REPEATED_ROWS_MIN && !values.every(value => COUNTRY.test(value)))
+    (rows >= REPEATED_ROWS_MIN &&
+      values.some(value => value.length < 3) &&
+      !values.every(value => COUNTRY.test(value)))
   )
 }
 
@@ -138,7 +141,7 @@ function isOpposite(one: string, other: string): boolean {
   let shared = 0
   while (shared < Math.min(one.length, other.length) && one.at(-1 - shared) === other.at(-1 - shared))
     shared++
-  if (shared < sharedLength(one)) return false
+  if (shared === 0 || shared < Math.min(sharedLength(one), other.length)) return false
   const [front, otherFront] = [one.slice(0, one.length - shared), other.slice(0, other.length - shared)]
   return OPPOSITES.includes(front) && (otherFront === '' || OPPOSITES.includes(otherFront))
 }

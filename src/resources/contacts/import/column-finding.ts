@@ -4,7 +4,7 @@ import type { ConsentColumn } from './columns.ts'
 import { mayBeSilent } from './consent.ts'
 import { isReason, type Suspicion, suspicionOf } from './consent-names.ts'
 import { isForbidding, PHRASE_CHARACTERS_MAX, wordsOf } from './contact-words.ts'
-import { isAboutOthers, isOrdinary, isOrdinaryDate } from './ordinary-names.ts'
+import { isAboutOthers, isKind, isOrdinary, isOrdinaryDate } from './ordinary-names.ts'
 
 /** How a column without a known name says who has left; `ask` if that is not certain. */
 export type ColumnFinding = 'none' | 'ask' | 'left' | 'word'
@@ -52,7 +52,8 @@ function suspectedFinding(
   const isOrdinaryTime = date > 0 && isOrdinaryDate(name)
   if (leaning === 'stays' && !isOrdinaryTime && isEmptyForLeavers(values)) return 'ask'
   if (isAmongFew(values) || [...values.texts.keys()].some(isNegated)) return 'ask'
-  const isRead = other + counts.none + (takesCodes ? 0 : code) + (isTopic ? date : 0) === 0
+  const isText = counts.true + counts.false + date === 0 && isKind(name)
+  const isRead = isText || other + counts.none + (takesCodes ? 0 : code) + (isTopic ? date : 0) === 0
   if (isRead || (isTopic && isOrdinary(name, true)) || isOrdinaryTime) return undefined
   return looksLikeAnswers(values, true) ? 'ask' : undefined
 }
@@ -86,9 +87,9 @@ function isAmongFew({ counts, texts }: ColumnValues): boolean {
 
 /** Whether the column says of nobody that they have left, and is empty for some. */
 function isEmptyForLeavers({ counts, emptyCount }: ColumnValues): boolean {
-  if (emptyCount === 0 || counts.left + counts.vague + counts.word + counts.false + counts.never > 0)
-    return false
-  if (counts.date > 0) return emptyCount / (emptyCount + counts.date) < EMPTY_DATES_MAX
+  const empty = emptyCount + counts.nothing
+  if (empty === 0 || counts.left + counts.vague + counts.word + counts.false + counts.never > 0) return false
+  if (counts.date > 0) return empty / (empty + counts.date) < EMPTY_DATES_MAX
   return counts.true + counts.stays > 0 && counts.other + counts.code === 0
 }
 

@@ -174,5 +174,8 @@ const REASON_PARTS = parts('理由 原因 사유')
 /** Whether the column holds reasons. */
 export function isReason(name: string): boolean {
   const words = wordsOf(name)
-  return words.some(word => REASONS.has(word) || word.endsWith('grund')) || REASON_PARTS.test(words.join(''))
+  return (
+    words.some(word => REASONS.has(word) || /(?:grund|fehler)$/.test(word)) ||
+    REASON_PARTS.test(words.join(''))
+  )
 }

@@ -63,7 +63,7 @@ export const OTHER_LEAVING_WORDS = words(
 export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
-    'bad dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive avmeldt frameldt avregistrerad odhlasen odhlaseny zruseno dezabonat odvolan cofnieta cofnieto revoke leiratkozott leiratkozva peruttu peruutettu iptal zablokovan 해지 거부 수신거부 탈퇴 declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
+    'bad closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive avmeldt frameldt avregistrerad odhlasen odhlaseny zruseno dezabonat odvolan cofnieta cofnieto revoke leiratkozott leiratkozva peruttu peruutettu iptal zablokovan 해지 거부 수신거부 탈퇴 declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
     'churned lapsed dead expired nok out failed notinterested spamreport erase terminata terminato terminé terminée terminado terminada perdido perdu löschung suppression usunięcie удаление unresponsive deceased prohibited disallowed departed gone',
   'ausgetreten verstorben zurückgezogen beendet ausgeschieden fehlgeschlagen untersagt verweigert parti partie décédé décédée ' +
     'retiré retirée échoué échouée refusé refusée fallecido fallecida retirado retirada denegado denegada negado negada fallido ' +
@@ -81,14 +81,14 @@ export const LEFT_WORDS = words(
 
 /** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
 export const VAGUE_WORDS = words(
-  'bad dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
+  'bad closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */
 export const STAYS_WORDS = words(
   'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
     'confirmedoptin explicit express implied valid deliverable member ok granted given ' +
-    'allow allowed accepted accept agreed permitted alive delivered opened clicked aktif aktivni aktivny prihlasen tilmeldt pameldt abonat feliratkozott aktivan 구독 동의',
+    'allow allowed accepted accept agreed permitted alive delivered open opened clicked aktif aktivni aktivny prihlasen tilmeldt pameldt abonat feliratkozott aktivan 구독 동의',
   'angemeldet abonniert abonnent aktiv bestätigt bestaetigt eingetragen erteilt zugestimmt',
   'zulassen zugelassen erlauben erlaubt autoriser autorisé permitir permitido consenti consentito consentire aceito',
   'toestaan toegestaan zezwalaj dozwolone разрешить разрешено אפשר مسموح السماح 許可 許可する 可 允许 允許',
@@ -107,7 +107,7 @@ export const NEGATIONS = [
 ]
 
 export const TRUE_WORDS = words(
-  'da ano igen kylla evet var nai ναι ναί 예 네 aan an sand sant igaz tosi dogru 可 true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
+  '+ da ano igen kylla evet var nai ναι ναί 예 네 aan an sand sant igaz tosi dogru 可 true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
   'はい する 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
 )
 export const FALSE_WORDS = words(

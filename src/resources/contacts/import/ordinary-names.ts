@@ -2,6 +2,7 @@
  * Names of columns with ordinary properties of people, customers and shops. A column with another name is
  * asked about if its values look like answers; see `answer-shapes.ts`.
  */
+import { LEAVING_WORDS, LEFT_WORDS } from './consent-words.ts'
 import { hasStem, list, parts, tokens, wordsOf } from './contact-words.ts'
 
 const MAIL = tokens(
@@ -26,10 +27,10 @@ const OTHER_SUBJECTS = tokens(
     'lieferung termin familienstand steuer commande commandes facture paiement livraison achat pedido pedidos factura pago envio compra ordine ordini ' +
     'fattura pagamento acquisto fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura zakup заказ заказа заказов покупка ' +
     'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع siparis objednavka ordre ordrer bestilling tilaus rendeles comanda',
-  'birth birthdate birthday cumpleanos dob born geburtstag geburtsdatum naissance nacimiento nascita nascimento geboorte geboortedatum urodzenia рождения fodselsdag ' +
-    'fodselsdato fodelsedag narozeni dogum syntymaaika szuletesi',
+  'dob born',
 )
 const OTHER_SUBJECT_PARTS = parts(
+  'birth geburt naissance nacimiento nascita nascimento geboorte urodz рожден fodsel fodelse narozen dogum syntym szulet cumplean compleann urodzin verjaardag',
   '注文 購入 支払 請求 生年月日 誕生日 订单 支付 生日 訂單 付款 생년월일 주문',
 )
 const OTHER_CHANNELS = tokens(
@@ -52,7 +53,9 @@ const TEXTS = tokens(
 /** Properties of which a name may consist, in the singular and without endings. */
 const PROPERTIES: ReadonlySet<string> = new Set(
   list(
-    'driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
+    'breakfast captain native translator thesis major alumni graduated self employed affiliate partner investor beta tester sso onboarding done paid finished feature middle ' +
+      'sibling brother sister friend garden boat bike bicycle truck computer laptop printer tv solar heating insurance pension savings income salary budget ' +
+      'driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
       'priority satisfaction review installed install probability band leader donation donated volunteer lunch hotel flight arrival accommodation car ' +
       'name nickname alias title prefix suffix salutation greeting gender sex zodiac language lang locale nationality religion education degree school ' +
       'university college course class grade year profession occupation job position role department team industry sector branch marital child ' +
@@ -69,7 +72,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
       'activity login sent appointment meeting event check arrival wedding anniversary hire hired renewal due ' +
       'attending attended attendance attend rsvp workshop webinar conference training summit party dinner booth queue sequence sync synced import imported export',
     'ticket task stage pipeline note comment remark message description prescription bio program completed rating star nps rep sales owner assigned manager uuid external internal reference ' +
-      'ref test demo delinquent manual answer question survey quiz memo text info information history',
+      'ref test demo delinquent manual answer question survey quiz memo text history',
     'vorname nachname anrede titel geschlecht sprache alter beruf branche abteilung funktion kategorie gruppe typ art klasse schule verein farbe grosse hobbys ' +
       'kind kinder haustier hund katze auto fuhrerschein raucher mitarbeiter schuler lehrer gast spender presse stammkunde kunde kundin kundentyp haendler handler ' +
       'herkunft quelle wohnort bundesland kanton postleitzahl plz hausnummer angelegt erstellt geandert registriert beitritt eintritt mitglied jubilaum hochzeit hochzeitstag ' +
@@ -101,6 +104,15 @@ const RECURRING = tokens(
   'first last latest next previous expected planned erste ersten erster letzte letzten letzter letztes nachste nachster premiere premier derniere dernier',
   'prochain prochaine primera primer primero ultima ultimo proxima proximo prima primo prossima prossimo primeira primeiro eerste laatste volgende ostatni',
   'ostatnia ostatnie pierwszy nastepny последний последняя последнее первый следующий siste forste sista forsta sidste seneste nasta posledni prvni son ilk',
+)
+const RECURRING_START = /^(?:erst|letzt|senaste|最終|最后|最後|最近|初回|首次)/
+/** Words for having or needing something, which nobody leaves. */
+const HAVING = tokens(
+  'has have owns own needs need needed required hat besitzt braucht tiene posee tem ha heeft har имеет',
+)
+/** Words for one of several kinds, which are texts and no answers. */
+const KINDS = tokens(
+  'type kind sort frequency language interval plan format topic theme category typ art sprache langue tipo soort rodzaj тип idioma taal',
 )
 /** Words that may stand beside a property. */
 const FILLERS = new Set([
@@ -141,6 +153,11 @@ export function isNoAnswer(words: readonly string[]): boolean {
   return has(NO_ANSWER) || LINK_END.test(words.join('')) || (has(OTHER_CHANNELS) && !has(MAIL))
 }
 
+/** Whether the words name a kind of something. */
+export function isKind(name: string): boolean {
+  return wordsOf(name).some(word => KINDS.has(word))
+}
+
 /** Whether the words name a figure. */
 export function isFigure(words: readonly string[]): boolean {
   return words.some(word => FIGURES.has(word)) || (words.length === 2 && /^n[ro]$/.test(words[1]!))
@@ -148,7 +165,7 @@ export function isFigure(words: readonly string[]): boolean {
 
 /** Whether a column of dates tells when something happened last or will happen next. */
 export function isOrdinaryDate(name: string): boolean {
-  return wordsOf(name).some(word => RECURRING.has(word))
+  return wordsOf(name).some(word => RECURRING.has(word) || RECURRING_START.test(word))
 }
 
 /**
@@ -159,6 +176,8 @@ export function isOrdinary(name: string, isOfMail = false): boolean {
   const words = wordsOf(name).filter(word => !isOfMail || !MAIL.has(word))
   if (isAboutOthers(name) || isNoAnswer(words) || isFigure(words)) return true
   if (PROPERTY_PARTS.test(words.join(''))) return true
+  if (words.some(word => LEFT_WORDS.has(word) || LEAVING_WORDS.has(word))) return false
+  if (HAVING.has(words[0] ?? '') || HAVING.has(words.at(-1) ?? '')) return true
   const others = words.filter(word => !FILLERS.has(word) && !/^\d+$/.test(word))
   return others.length > 0 && others.every(isProperty)
 }

@@ -2,7 +2,13 @@
 
 import { unguarded } from '../../../lib/csv.ts'
 import { shortened } from '../../../lib/shortened.ts'
-import { foldAddress, type Mailbox, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import {
+  foldAddress,
+  isAddressPattern,
+  type Mailbox,
+  parseAddress,
+  parseMailbox,
+} from '../../../protocols/smtp/address.ts'
 import { withoutUnseen } from '../../../protocols/smtp/unseen-characters.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
@@ -44,6 +50,9 @@ const FLAGS = new Map([
 const LINE_BREAKS = /[\r\n]+/g
 /** Maximum length of quoted values in error messages. */
 const QUOTED_CHARACTERS_MAX = 100
+
+const PATTERN_FAULT =
+  'The address must be one address: an import takes no wildcards, and a contact does not stand for a domain.'
 
 /** @throws ImportFault for a cell that does not tell whether the contact has left */
 export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
@@ -98,6 +107,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     return fail(`The row must contain at most ${columns.length} cells, as many as the header row.`)
   const fault = faultOf(fields, properties)
   if (fault !== undefined) return fail(fault)
+  if (isAddressPattern(fields.get('email')!)) return fail(PATTERN_FAULT)
   if ('fault' in parsed) return fail(`The address ${parsed.fault}.`)
   if (isSurplus) notes.push(`Cells beyond the ${columns.length} of the header row were ignored.`)
   const [firstName, lastName] = [fields.get('first_name'), fields.get('last_name')]

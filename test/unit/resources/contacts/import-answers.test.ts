@@ -1,6 +1,7 @@
 /** Columns whose names the import does not know, told by what their values look like. */
 import * as assert from 'uvu/assert'
 import type { Column } from '../../../../src/resources/contacts/import/columns.ts'
+import { readRow } from '../../../../src/resources/contacts/import/row.ts'
 import { ConsentQuestions, surveyImport } from '../../../../src/resources/contacts/import/survey.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -179,11 +180,17 @@ for (const never of [
       (columns as readonly Column[]).map(({ kind }) => kind),
       ['field', 'consent'],
     )
-    const { readRow } = await import('../../../../src/resources/contacts/import/row.ts')
     const read = (cell: string) =>
       readRow(columns as readonly Column[], { row: 2, cells: ['c@there.test', cell] })
     assert.equal((read(never) as { leftBy: string[] }).leftBy, [])
     assert.equal((read('2022-10-11') as { leftBy: string[] }).leftBy, ['unsubscribed_at'])
+  })
+
+for (const pattern of ['*@gone.example', '?@gone.example', '@gone.example', '%@gone.example'])
+  test(`import: a row with ${pattern} fails, because a contact is one address`, async () => {
+    const columns = (await readingOf('City', 'Bonn')) as readonly Column[]
+    const row = readRow(columns, { row: 2, cells: [pattern, 'Bonn'] })
+    assert.match((row as { message: string }).message, 'takes no wildcards')
   })
 
 test.run()
