@@ -274,12 +274,12 @@ export function mailboxText({ name, address }: { name: string | null; address: s
 }
 
 /**
- * Patterns of other programs for many addresses, or for a domain. With a domain behind them they are addresses
- * by RFC 5321, but nobody has them.
+ * Patterns of other programs for many addresses, or for a domain. Most of them are addresses by RFC 5321,
+ * which nobody has.
  */
 const PATTERN = /\*.*@|^"?[?%]+"?@|^(?:@|\*\.?)[^@]+$/
 
-/** Whether a text is a pattern for many addresses, such as `*@gone.example`, `?@…`, `%@…` or `@gone.example`. */
+/** Whether a text stands for many addresses, such as `*@gone.example`, `?@…`, `%@…` or `@gone.example`. */
 export function isAddressPattern(text: string): boolean {
   return PATTERN.test(text.trim())
 }

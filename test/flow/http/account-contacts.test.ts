@@ -155,7 +155,10 @@ test('unsubscribing in one audience tells that the address stays in others', asy
   for (const id of ids) await make(`/audiences/${id}/contacts`, { email: 'eve@there.example' })
   const leave = async (path: string, body: object = {}) =>
     (await call('PATCH', path, { unsubscribed: true, ...body })).body.warnings?.map(
-      ({ path, message }: { path: string; message: string }) => [path, / in (.+?):/.exec(message)?.[1]],
+      ({ path, message }: { path: string; message: string }) => [
+        path,
+        /subscribed in (.+?):/.exec(message)?.[1],
+      ],
     )
   const below = (id: string) => `/audiences/${id}/contacts/eve@there.example`
   assert.equal(await leave(below(ids[0]!)), [['unsubscribed', '2 other audiences']])

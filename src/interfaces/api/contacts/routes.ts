@@ -2,11 +2,11 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
-import { type ContactPlace, contactsByAddress, type Reach } from '../../../resources/contacts/contact.ts'
+import type { ContactPlace, Reach } from '../../../resources/contacts/contact.ts'
 import type { ContactAnswer, contactCommands } from '../../../resources/contacts/contact-commands.ts'
 import { TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
-import { findContact, listTopics, viewsOf } from '../../../resources/contacts/read.ts'
+import { contactsByAddress, findContact, listTopics, viewsOf } from '../../../resources/contacts/read.ts'
 import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Find } from '../../../store/read.ts'

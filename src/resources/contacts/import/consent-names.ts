@@ -117,7 +117,7 @@ const TOPICS = tokens(
   'rundbrief rundbriefe rundmail infomail bulletin circular ezine werbemails infolettre boletin nieuwsbrief biuletyn nyhedsbrev nyhetsbrev uutiskirje hirlevel zpravodaj novinky bulten ebulten buletin 뉴스레터 рассылка ניוזלטר דיוור メルマガ',
 )
 const STATUS = tokens(
-  'status statuscode statusid statuses statut stato estatus stat zustand stav durum durumu tillstand tila allapot stare stan 상태 statusreason статус סטטוס الحالة',
+  'status statuscode statusid statuses statut stato estatus stat etat zustand stav durum durumu tillstand tila allapot stare stan 상태 statusreason статус סטטוס الحالة',
 )
 const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
 
@@ -126,8 +126,10 @@ const ENDS = tokens(
   'until bis end ends ende fin fine fim einde eind koniec конец error errors erreur fehler error errore erro fout blad ошибка reject',
   'devuelto devuelta respinta respinto terug devolvido zwrocony zuruck zurueck retour retorno return returned onjuist nieprawidlowy неверный fehlerhaft errone erronee erroneo errato incorrect wrong falsch',
 )
+/** Words for the end of a time, which may be over. */
+const UNTIL = tokens('until till bis jusqu hasta fino ate до tot')
 const ENDING = parts(
-  'mail correo courriel correio poczt почт news abo subscri abonn consent einwillig zustimm address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
+  '^subs?$ mail correo courriel correio poczt почт news abo subscri abonn consent einwillig zustimm address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
 )
 const NEGATIONS = tokens(
   'needs required requires missing without un not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
@@ -157,7 +159,7 @@ export function suspicionOf(name: string): Suspicion | undefined {
   if (!left && !stays && !takesCodes && !contacting && !words.some(word => hasStem(TOPICS, word)))
     return undefined
   if (isFigure(words)) return undefined
-  const isTopic = !left && !stays
+  const isTopic = (!left && !stays) || has(UNTIL)
   if (contacting === 'forbids')
     return { leaning: stays ? 'unclear' : 'left', isStrong: false, isTopic, takesCodes }
   const isUnclear = left === stays ? left : has(NEGATIONS)

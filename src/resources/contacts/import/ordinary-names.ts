@@ -23,11 +23,11 @@ const OTHER_SUBJECTS = tokens(
   'order orders payment payments invoice invoices billing shipping shipment product products stock',
   'deal deals policy policies appointment booking reservation quote tax vat api factor 2fa mfa cookie cookies wifi ' +
     'trial contract warranty lease lead opportunity plan shop store cart purchase purchases purchased coupon voucher discount warranty loan marital civil family ' +
-    'employment visa passport http bestellung bestell rechnung zahlung versand ' +
-    'lieferung termin familienstand steuer commande commandes facture paiement livraison achat pedido pedidos factura pago envio compra ordine ordini ' +
+    'employment visa passport http bestellung bestell rechnung zahlung ' +
+    'lieferung termin familienstand steuer commande commandes facture paiement livraison achat pedido pedidos factura pago compra ordine ordini ' +
     'fattura pagamento acquisto fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura zakup заказ заказа заказов покупка ' +
     'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع siparis objednavka ordre ordrer bestilling tilaus rendeles comanda',
-  'dob born',
+  'dob born geb acquisti encomenda encomendas compras',
 )
 const OTHER_SUBJECT_PARTS = parts(
   'birth geburt naissance nacimiento nascita nascimento geboorte urodz рожден fodsel fodelse narozen dogum syntym szulet cumplean compleann urodzin verjaardag',
@@ -61,12 +61,12 @@ const PROPERTIES: ReadonlySet<string> = new Set(
       'university college course class grade year profession occupation job position role department team industry sector branch marital child ' +
       'children kid baby pet dog cat car vehicle house home hobby hobbie favourite favorite colour color size shirt height weight diet dietary requirement food ' +
       'vegetarian vegan allergy allergie gluten smoker student teacher employee staff parent guest volunteer donor sponsor press vip premium loyalty ' +
-      'tier level badge bonus membership pronoun initial instrument sport club married divorced retired',
+      'tier level badge bonus membership pronoun initial instrument sport club married divorced',
     'licence license stufe place state province postcode postal zip district location timezone zone latitude longitude lat lng lon venue room seat table floor building area ' +
       'distance line continent',
     'customer client buyer company business item sku category type kind group variant package currency gift wholesale retail reseller dealer exempt warehouse ' +
       'basket wishlist bought used refund tarif fee credit balance limit',
-    'browser device platform os ip agent referrer referer referral source medium campaign term content website web site facebook twitter instagram ' +
+    'browser device platform os ip agent referrer referer referral source medium campaign content website web site facebook twitter instagram ' +
       'linkedin handle user username login account session app version cookie download downloaded upload photo image avatar picture file format landing form keyword ad ads',
     'created updated modified changed added joined registered registration registrant signup join since start started begin seen visit visited open opened click clicked ' +
       'activity login sent appointment meeting event check arrival wedding anniversary hire hired renewal due ' +
@@ -74,7 +74,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
     'ticket task stage pipeline note comment remark message description prescription bio program completed rating star nps rep sales owner assigned manager uuid external internal reference ' +
       'ref test demo delinquent manual answer question survey quiz memo text history',
     'vorname nachname anrede titel geschlecht sprache alter beruf branche abteilung funktion kategorie gruppe typ art klasse schule verein farbe grosse hobbys ' +
-      'kind kinder haustier hund katze auto fuhrerschein raucher mitarbeiter schuler lehrer gast spender presse stammkunde kunde kundin kundentyp haendler handler ' +
+      'kind kinder haustier hund katze auto fuhrerschein raucher mitarbeiter schuler lehrer termin gast spender presse stammkunde kunde kundin kundentyp haendler handler ' +
       'herkunft quelle wohnort bundesland kanton postleitzahl plz hausnummer angelegt erstellt geandert registriert beitritt eintritt mitglied jubilaum hochzeit hochzeitstag ' +
       'vertrag teilnahme teilnehmer veranstaltung bemerkung kommentar notiz nummer nr karte iban konto steuerberater betreuer filiale handy essen getrank punkte gutschein rabatt besuch kauf',
     'prenom nom civilite sexe langue metier profession secteur categorie groupe type classe ecole couleur taille enfant animal chien chat voiture ' +
@@ -97,6 +97,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
   ),
 )
 const PROPERTY_PARTS = parts(
+  'sprache langue idioma lingua jezyk язык taal sprak sprog',
   '性別 性别 言語 语言 語言 都道府県 住所 国籍 職業 職種 部署 役職 会員番号 年齢 年龄 備考 备注 備註 地址 省份 省 来源 類別 类别 区分 地域 店舗 来店 登録日 注册时间 注册日期 創建 创建 更新 성별 언어 나이 직업 지역',
 )
 /** What happened last or will happen next has not ended. */
@@ -160,7 +161,10 @@ export function isKind(name: string): boolean {
 
 /** Whether the words name a figure. */
 export function isFigure(words: readonly string[]): boolean {
-  return words.some(word => FIGURES.has(word)) || (words.length === 2 && /^n[ro]$/.test(words[1]!))
+  return (
+    words.some(word => FIGURES.has(word) || /(?:zahl|[^c]count|antal)$/.test(word)) ||
+    (words.length === 2 && /^n[ro]$/.test(words[1]!))
+  )
 }
 
 /** Whether a column of dates tells when something happened last or will happen next. */
@@ -186,7 +190,11 @@ export function isOrdinary(name: string, isOfMail = false): boolean {
 function isProperty(word: string): boolean {
   for (let cut = 0; cut <= ENDING_CHARACTERS_MAX; cut++) {
     const stem = word.slice(0, word.length - cut)
-    if (PROPERTIES.has(stem) && (cut < 2 || stem.length >= HEAD_CHARACTERS_MIN)) return true
+    if (
+      PROPERTIES.has(stem) &&
+      (cut === 0 || (cut === 1 ? /[^t]$/.test(word) : stem.length >= HEAD_CHARACTERS_MIN))
+    )
+      return true
     for (let at = 1; at <= stem.length - HEAD_CHARACTERS_MIN; at++)
       if (PROPERTIES.has(stem.slice(at))) return true
   }
