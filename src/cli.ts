@@ -14,7 +14,6 @@ import { openInstallation } from './interfaces/cli/installation.ts'
 import { runProgram } from './interfaces/cli/program.ts'
 import { CommandError } from './interfaces/cli/result.ts'
 import { systemClock } from './lib/clock.ts'
-import { RecordFault } from './protocols/dns/record-text.ts'
 import { createResolver } from './protocols/dns/resolver.ts'
 import { nameFaults } from './protocols/dns/reverse.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
@@ -60,14 +59,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   err: line => void process.stderr.write(line),
 })
 
-/** @throws CommandError */
+/** @throws RecordFault */
 function providerZoneOf(config: Config, serial = Math.floor(systemClock.now() / 1_000), mtaStsId?: string) {
-  try {
-    return zoneRecords(config, serial, mtaStsId)
-  } catch (error) {
-    if (!(error instanceof RecordFault)) throw error
-    throw new CommandError(`the configuration is wrong: dns.records ${error.message}`)
-  }
+  return zoneRecords(config, serial, mtaStsId)
 }
 
 /** @throws CommandError */

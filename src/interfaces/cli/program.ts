@@ -1,7 +1,7 @@
 /** The program `mailhorn`: parses the command line, runs the command and prints its result. */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
-import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
+import { RecordFault, recordData, recordLine } from '../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'
 import { StorageUnavailable } from '../../store/command.ts'
@@ -121,11 +121,16 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
       deps.err(`mailhorn: ${error.message}\n`)
       return EXIT.usage
     }
-    const isForeseen = isStartFault(error) || FORESEEN.some(kind => error instanceof kind)
-    const { message, stack } = error as Error
-    deps.err(`mailhorn: ${isForeseen ? message : stack}\n`)
+    deps.err(`mailhorn: ${failureText(error as Error)}\n`)
     return EXIT.failure
   }
+}
+
+function failureText(error: Error): string | undefined {
+  if (error instanceof RecordFault) return `the configuration is wrong: dns.records ${error.message}`
+  const { message, stack } = error
+  const isForeseen = FORESEEN.some(kind => error instanceof kind) || isStartFault(error)
+  return isForeseen ? message : stack
 }
 
 async function run(given: readonly string[], deps: ProgramDeps): Promise<number> {

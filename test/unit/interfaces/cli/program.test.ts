@@ -6,7 +6,9 @@ import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../../src/interfaces/cli/result.ts'
 import type { DoctorReport } from '../../../../src/interfaces/doctor/finding.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
+import { StartFault } from '../../../../src/lib/start-fault.ts'
 import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
+import { RecordFault } from '../../../../src/protocols/dns/record-text.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -54,12 +56,15 @@ async function open(
     sources = [],
     settings = {},
     report = SOUND,
+    zoneFault,
   }: {
     fails?: Error
     input?: string
     sources?: CheckedSource[]
     settings?: Partial<SourceSettings>
     report?: DoctorReport
+    /** What is wrong with the configured records. */
+    zoneFault?: Error
   } = {},
 ) {
   const store = await t.using(openLocalStore())
@@ -105,13 +110,16 @@ async function open(
         return { db: store.db, clock: post.clock, change: change as never, pathsTo, close: async () => {} }
       },
       checkSources: async () => sources,
-      zoneRecords: () => ({
-        mailHost: 'mail.here.test',
-        records: [
-          { name: 'mail.here.test', ttlSeconds: 3_600, type: 'A', address: '192.0.2.1' },
-          { name: '_dmarc.mail.here.test', ttlSeconds: 3_600, type: 'TXT', text: 'v=DMARC1; p=reject' },
-        ],
-      }),
+      zoneRecords() {
+        if (zoneFault) throw zoneFault
+        return {
+          mailHost: 'mail.here.test',
+          records: [
+            { name: 'mail.here.test', ttlSeconds: 3_600, type: 'A', address: '192.0.2.1' },
+            { name: '_dmarc.mail.here.test', ttlSeconds: 3_600, type: 'TXT', text: 'v=DMARC1; p=reject' },
+          ],
+        }
+      },
       sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
       examine: async (db, dataDir) => {
         examined.push({ hasDatabase: db !== null, dataDir })
@@ -546,6 +554,30 @@ test('source show: addresses are shown with their reverse DNS problems', async t
   )
   assert.equal(JSON.parse((await run('source', '--json')).out), sources)
   assert.match((await (await open(t)).runLine('source')).out, 'delivery.source_ips is not set')
+})
+
+test('dns records: a wrong record of the configuration is named without a trace, before the database is opened', async t => {
+  const { runLine, folders } = await open(t, { zoneFault: new RecordFault('form a loop of aliases') })
+  const { code, out, err } = await runLine('dns', 'records')
+  assert.equal([code, out], [1, ''])
+  assert.is(err, 'mailhorn: the configuration is wrong: dns.records form a loop of aliases\n')
+  assert.equal(folders, [])
+})
+
+test('an error that nobody foresaw is printed with its trace, one from the start by its message', async t => {
+  for (const [zoneFault, pattern] of [
+    [new TypeError('unforeseen'), /^mailhorn: TypeError: unforeseen\n +at /],
+    [new StartFault('the key is missing'), /^mailhorn: the key is missing\n$/],
+    [
+      Object.assign(new Error('the key is missing'), { code: 'START_FAULT' }),
+      /^mailhorn: the key is missing\n$/,
+    ],
+  ] as const) {
+    const { runLine } = await open(t, { zoneFault })
+    const { code, err } = await runLine('dns', 'records')
+    assert.is(code, 1)
+    assert.match(err, pattern)
+  }
 })
 
 test('dns records: the zone is printed as a zone file, keys of domains last', async t => {

@@ -330,15 +330,17 @@ test('resolver: after close all look-ups fail, including those in progress', asy
   assert.is(dns.queries.length, 1)
 })
 
-test('resolver: a burst of look-ups loses no datagram', async t => {
-  const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example')
+/** A busy machine loses datagrams before they reach a socket; `query-batching.test.ts` counts them per turn. */
+test('resolver: a burst of look-ups is answered, each once unless the machine loses it', async t => {
+  const patience = { tries: 20, timeoutMs: 2_000, totalMs: 120_000 }
+  const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example', patience)
   const names = Array.from({ length: 2_000 }, (_, i) => `d${i}.many.example`)
   const answers = await Promise.all(names.map(name => resolver.mx(name)))
   assert.equal(
     answers.filter(({ kind }) => kind !== 'found'),
     [],
   )
-  assert.is(dns.queries.length, names.length)
+  assert.is(new Set(dns.queries.map(({ name }) => name)).size, names.length)
 })
 
 test('resolver: answers with wrong id, question or port are ignored', async t => {

@@ -84,4 +84,22 @@ for (const [what, text, delimiter] of [
       assert.ok(text.endsWith(rest.trimStart()))
     })
 
+const UTF16LE = Buffer.from(`\ufeff${FILE}`, 'utf16le')
+for (const [what, bytes, charset] of [
+  ['UTF-16 with its low bytes first', UTF16LE, undefined],
+  ['UTF-16 with its high bytes first', Buffer.from(UTF16LE).swap16(), undefined],
+  ['UTF-16 that is said to be UTF-8', UTF16LE, 'utf-8'],
+  ['UTF-16 whose high bytes are first, said to be Latin-1', Buffer.from(UTF16LE).swap16(), 'iso-8859-1'],
+  ['UTF-16 without a byte order mark, said to be that', UTF16LE.subarray(2), 'utf-16le'],
+  ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${FILE}`), undefined],
+  ['UTF-8 that is said to be nothing', Buffer.from(FILE), undefined],
+] as const)
+  for (const size of [1, 1_000])
+    test(`${what}, in pieces of ${size}: the file is read`, async () => {
+      const { delimiter, bytes: opened } = await openText(cut(bytes, size), charset)
+      assert.is(delimiter, ';')
+      const text = Buffer.concat(await Array.fromAsync(opened)).toString()
+      assert.is(text.replace(/^\ufeff/, ''), FILE)
+    })
+
 test.run()
