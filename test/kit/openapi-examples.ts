@@ -217,6 +217,19 @@ const PASSWORD = /"password":"[^"]+"/g
 /** Version of a draft of a broadcast. */
 const BROADCAST_VERSION = /("version":")[\w-]{22}(?=")/g
 const SIGNED = /(\/[scuo]\/|token=)[\w.-]{16,}/g
+/** What depends on the hour and the machine, with what stands in its place. */
+const MEASURED: readonly (readonly [RegExp, string])[] = [
+  [/(?<="(?:duration|took)_ms":)\d+/g, '12'],
+  [/(?<="resets_at":")[^"]+/g, '2026-08-06T00:00:00.000Z'],
+  [/(?<="(?:start|end)_date":")[^"]+/g, '2026-08-05T12:00:00.000Z'],
+  [/[A-Z][a-z]{2}, \d\d \w{3} 20\d\d \d\d:\d\d:\d\d \+0000/g, 'Wed, 05 Aug 2026 11:52:01 +0000'],
+  [/(?<=_(?:mixed|alternative)_)[\da-f]{32}/g, 'b'.repeat(32)],
+  [/(?<=X-Mailhorn-Ref: )[a-z2-7]+/g, 'a'.repeat(45)],
+  [/\b\d{10}(?= 3600 600 1209600 300)/g, '1795690621'],
+  [/\/[\w/.-]+\/mailhorn-\w{6}\b/g, '/var/lib/mailhorn'],
+  [/\d+ MB of \d+ MB(?= are free)/g, '20480 MB of 40960 MB'],
+  [/(?<=fsync latency is )[\d.]+/g, '1.2'],
+]
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')
 const QUARTER_MS = 900_000
 
@@ -232,9 +245,11 @@ function createReplacer(mailhorn: Mailhorn): (value: unknown) => unknown {
     const quarters = Math.round((Date.parse(text) - startedAt) / QUARTER_MS)
     return new Date(EXAMPLE_TIME + quarters * QUARTER_MS).toISOString()
   }
+  const measured = (text: string) =>
+    MEASURED.reduce((rest, [pattern, example]) => rest.replace(pattern, example), text)
   return value =>
     JSON.parse(
-      JSON.stringify(value)
+      measured(JSON.stringify(value))
         .replaceAll(mailhorn.baseUrl, 'https://mailhorn.example.com')
         .replaceAll(mailhorn.admin.password, 'correct horse battery staple')
         .replace(PASSWORD, '"password":"correct horse battery staple"')
