@@ -19,6 +19,12 @@ export const ASIAN_RULES: readonly Rule[] = [
     sample: 'final-dot 550 Mail content denied',
   },
   {
+    name: 'qq: mailbox not here or barred',
+    class: 'invalid-recipient',
+    words: /mailbox unavailable or access denied/,
+    sample: 'rcpt 550 Mailbox unavailable or access denied',
+  },
+  {
     name: '163: mailbox not here or barred',
     class: 'invalid-recipient',
     provider: 'netease',

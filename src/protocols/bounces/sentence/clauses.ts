@@ -37,7 +37,7 @@ const RECIPIENT_FIELDS =
 /** Ends of clauses; brackets around a mark are no ends. */
 const ENDS =
   /([.:;!?…()[\]{}|。、，；：！？（）]+|(?<=\s)[-–—]+(?=\s)|,\s|(?<!\p{L})(?:because|since|but|therefore|so that|weil|denn|da(?=\s(?:der|die|das)\s)|sondern|parce que|car|mais|porque|pero|mas|perche|maar|omdat|потому что|поэтому|но|poniewaz|ale)(?!\p{L}))/gu
-const RELATIVE = /(?<=\p{L}) and (?=(?:the|this|your|our|we|it|there|so) )/gu
+const RELATIVE = /(?<=\p{L}) and (?=(?:the|this|your|our|we|it|there|so|will|has|have|is|was|no|can|does|please|must) )/gu
 
 export interface Clause {
   /** Words separated by single blanks. */
@@ -51,25 +51,30 @@ export interface Clause {
 
 export function clausesOf(text: string, facts: EnvelopeFacts): Clause[] {
   const marked = withMarks(text.slice(0, CHARACTERS_MAX), facts)
-  const pieces = plain(marked).replace(RELATIVE, ', ').split(ENDS)
-  const name = facts.recipient?.slice(0, facts.recipient.lastIndexOf('@')).toLowerCase()
+  const isUnpaired = marked.split('"').length % 2 === 0
+  const pieces = plain(isUnpaired ? marked.replaceAll('"', '. ') : marked)
+    .replace(RELATIVE, ', ')
+    .split(ENDS)
+  const name = wordsIn(fold(facts.recipient?.slice(0, facts.recipient.lastIndexOf('@')) ?? ''))
   const clauses: Clause[] = []
   for (let i = 0; i < pieces.length; i += 2) {
-    const words = pieces[i]!.match(/@\p{L}+|[\p{L}\p{N}]+/gu)
-    if (words)
+    const words = wordsIn(pieces[i]!)
+    if (words !== '')
       clauses.push({
-        text: withName(words, name).join(' '),
+        text: withName(words, name),
         announces: /^[^,]*(?::|\.\.|…|[-–—])/.test(pieces[i + 1] ?? ''),
       })
   }
   return clauses
 }
 
-/** Marks the local part of the recipient where it stands as a name: "user bob". */
-function withName(words: readonly string[], name: string | undefined): string[] {
-  return words.map((word, i) =>
-    word === name && i > 0 && roleOf(words[i - 1]!) === 'recipient' ? MARKS.recipient : word,
-  )
+function wordsIn(text: string): string {
+  return (text.match(/@\p{L}+|[\p{L}\p{N}]+/gu) ?? []).join(' ')
+}
+
+/** Marks the local part of the recipient, unless it is a word that means something. */
+function withName(words: string, name: string): string {
+  return name === '' || roleOf(name) !== undefined ? words : ` ${words} `.replaceAll(` ${name} `, ` ${MARKS.recipient} `).trim()
 }
 
 function withMarks(text: string, facts: EnvelopeFacts): string {
@@ -127,7 +132,8 @@ function plain(text: string): string {
     .replace(/\benvelope (?=recipient|rcpt|to\b)/g, '')
     .replace(/\bnon-(?=\p{L})|\bnon (?=exist|member|local\b)/gu, 'non')
     .replace(/\blocal[ -]part/g, 'localpart')
-    .replace(/any ?more\b/g, 'anymore')
+    .replace(/any ?(more|longer)\b/g, 'anymore')
+    .replace(/\bnot because\b/g, 'notbecause')
     .replace(/ł/g, 'l')
     .replace(/ß/g, 'ss')
     .replace(/(?<=[\p{L}\p{N}])-(?=[\p{L}\p{N}])|[/_']/gu, ' ')

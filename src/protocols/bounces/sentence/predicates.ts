@@ -3,192 +3,212 @@
  * expression has no repetition without a bound.
  */
 
-/** `undelivered` says of the recipient that it is absent, and nothing of anything else. */
-export type Assertion = 'absent' | 'gone' | 'failed' | 'undelivered'
-
 /**
- * Where the subject stands: `before` the phrase as a whole (or behind it, where the verb comes first),
- * `around` for adjectives beside their noun, `after` for determiners and verbs with an object, `clause`
- * anywhere.
+ * - `absent`, `gone`: there is no such thing, or no longer.
+ * - `nobody`: absent, of a recipient that only the phrase names.
+ * - `undelivered`: says of the recipient that it is absent, and nothing of anything else.
+ * - `failed`: refused or not verified.
  */
-type Side = 'before' | 'around' | 'after' | 'clause'
+export type Assertion = 'absent' | 'gone' | 'nobody' | 'failed' | 'undelivered'
 
 export interface Predicate {
   claim: Assertion
-  side: Side
   phrase: RegExp
 }
 
+/** Nouns for where the recipient is not found, with what may stand before them. */
+const PLACE =
+  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active) ){0,5}(?:servers?|hosts?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
+const PEOPLE =
+  '(?:users|members|customers|subscribers|recipients|addresses|mailboxes|accounts|employees|students|people|clients)'
+const MAILBOX =
+  '(?:account|address|box|user|recipient|mailbox|id|inbox|alias|adress\\p{L}*|kont\\p{L}*|postf\\p{L}*|adres\\p{L}*)'
+const MAIL = '(?:e?mail|correo(?: electronico)?|correio(?: eletronico)?|posta(?: elettronica)?|messagerie|courriel|electronique)'
+
+/** Phrases that do not matter to whom a clause is about, and what to put in their place. */
+export const HARMLESS: readonly (readonly [RegExp, string])[] = [
+  [
+    words(
+      `(?:electronic )?(?:e?mail|group|shared)(?= ${MAILBOX})`,
+      `(?<=(?:adresse|boite|compte|cuenta|direccion|casilla|buzon|conta|caixa|endereco|indirizzo|casella|account) )(?:(?:de|di|d) )?${MAIL}`,
+      '(?:that |which |who |whom |to which |to whom )?you (?:(?:are|were|have|had|just) ){0,2}(?:(?:try|tried|trying|attempt\\p{L}*|want\\p{L}*|wish\\p{L}*|intend\\p{L}*) to (?:reach|contact|write to|e?mail|send (?:\\p{L}+ ){0,3}to|deliver to)|(?:writ(?:e|ing|ten)|wrote|sen(?:d|t|ding)|mail(?:ed|ing)|addressed) to|mailing|specified|entered|typed|provided|gave|supplied|addressed|requested|named)',
+      'die sie (?:\\p{L}+ )?(?:angegeben|eingegeben|genannt) haben|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
+      '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
+      '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
+      '(?:of|for) (?:your|the|this) (?:message|mail|email|letter)',
+      'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat|ontvanger))',
+      '(?:matching )?(?:directory|database|ldap|table)(?= (?:entry|entries|records?|match))',
+      'to (?:submit|send)(?: e?mails?| messages?)?',
+      '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip',
+      '(?:address )?verification failed for(?= @to)',
+      'by (?:the |an |its |his |our )?(?:system |mail |site )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request',
+    ),
+    '',
+  ],
+  [words(`(?:one|any|none|some)(?: one)? of (?:any of )?(?:our|the|my|its) (?:\\p{L}+ )?${PEOPLE}`), '@one'],
+  [
+    words(
+      `(?:in|on|from|among|against|with) (?:the |our |my |any )?(?:list of )?(?:our |the |all )?(?:known |valid |registered )?${PEOPLE}`,
+      `(?:in|on|at|to|by|with|within|from|of|against|under|inside|for) ${PLACE}`,
+      '(?:in|im|auf|bei|an|unter) (?:\\p{L}+ )?(?:organisation|server|system|verzeichnis|domain|domane|unternehmen|firma|rechner)|(?:auf|in) (?:diesem|unserem) \\p{L}{0,12}(?:server|system)',
+      '(?:sur|dans|de|chez|a) (?:ce |cette |notre |l )?(?:serveur|systeme|annuaire|domaine|societe|entreprise|organisation|base)',
+      '(?:en|de|no|na|em|nesse|neste|in|su|sul|nel|nella|nell|dal|dalla|del|do|da) (?:este |esta |nuestro |el |la |nosso |nossa |questo |questa |nostro |nostra )?(?:servidor|sistema|directorio|dominio|empresa|server|azienda|diretorio|compania|organizacion|organizacao|organizzazione)',
+      '(?:op|in|bij) (?:deze |onze |dit |ons |het |de )?(?:server|systeem|domein|bedrijf|organisatie)',
+      '(?:на|в) (?:этом |данном |нашем |нашеи )?(?:сервере|системе|домене|компании|организации)',
+      '(?:na|w) (?:tym |naszym |tej |naszej )?(?:serwerze|systemie|domenie|firmie)',
+    ),
+    '@here',
+  ],
+  [/^(?:(?:the|your|this|any) )?(?:message|e?mail|delivery|letter)s? (?:to|for) | (?:after|since) (?:@?\p{L}{1,30} ){0,3}@?\p{L}{1,30}$/gu, ''],
+  [
+    /^(?:(?:the|this|our|my|remote|destination|mail) ){0,3}(?:server|mailserver|system|host|site|directory|domain)(?: @here)? (?=(?:has|have|had|does|did|could|can|was|is|knows) (?:no|not|never|unable)\b(?! (?:exist|respond|found|known)))/gu,
+    '',
+  ],
+  [/^(?:(?:this|that|the) )?e?mail (?=(?:does|is|was|has|could|can) )/gu, '@to '],
+]
+
 const ENGLISH: readonly Predicate[] = [
-  of('absent', 'around', 'unknown', 'invalid', 'illegal', 'nonexist\\p{L}*', 'inexistent'),
-  of('undelivered', 'around', 'undeliverable', 'unroute?able'),
-  of('absent', 'after', 'bad', 'wrong', 'no such', 'no', 'not an?', 'not any'),
   of(
-    'absent',
-    'before',
-    '(?<!(?:has|have|had) )not (?:be |been |get |currently )?(?:found|located|known|listed|recogni[sz]ed|registered|present|valid|local|identified|resolved|existent|existing|served|hosted|handled|matched|assigned|mapped|associated|defined)(?: to| at| on| in| by)?',
-    'not (?:\\p{L}+ )?exists?',
-    'no longer (?:exists?|valid|known|there|present|available)',
-    'never (?:been )?(?:existed|created|registered|set up)',
-    'not resolve(?: to)?',
-    'not one of (?:our|my|the)',
-    'not (?:here|with us)',
-    'not available (?:at|in|on) (?:this|our|the)',
-    'not in (?:the|our|my|this|any) (?:\\p{L}+ ){0,2}(?:directory|tables?|database|system|book|organi[sz]ation|list of users)',
-    'unavailable',
-    'found no (?:user|mailbox|account)',
-    'has no (?:mx|address record|mail exchanger)',
+    'nobody',
+    '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)',
+    'left (?:the |our |this |us(?!\\p{L}))(?:company|organi[sz]ation|firm|school|university|institution|team)?',
+    'no longer (?:with (?:us|@here|(?:the|our|this) \\p{L}+)|works?(?: for us| here| @here)?|employed|part of (?:\\p{L}+ ){0,2}\\p{L}+)',
+    '(?:works?|working|employed|live|with us|part of (?:our|the) \\p{L}+) (?:\\p{L}+ )?not anymore',
+    'not (?:work|live|working|employed|with us) (?:\\p{L}+ ){0,3}anymore',
+    'quit (?:the|our|this) \\p{L}+',
+  ),
+  of(
+    'gone',
+    'no longer (?:in use|active|used|monitored|maintained|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
+    'not (?:be )?(?:used|active|work|in use)(?: anymore)?|not accept mail anymore',
+    'disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
-    'after',
-    '(?:not|never) (?:be able to )?(?:find|locate|know|recogni[sz]e|identify|resolve|match|have|serve|host)',
-    'unable to (?:find|locate|identify|recogni[sz]e|match)',
+    '(?:not|never) (?:(?:be|been|get|able to|actually|currently|yet) ){0,2}(?:found|find|locate[d]?|know[n]?|list(?:ed)?|recogni[sz]ed?|register(?:ed)?|present|valid|local|identif(?:y|ied)|resolved?(?: to)?|existent|exist(?:ed|s|ing)?|serve[d]?|host(?:ed)?|handled?|match(?:ed|es)?|assigned|mapped|associated|defined|created|set up|provisioned|have|listed|configured)',
+    'no longer (?:exists?|valid|known|there|present|available|has|have|holds|found|registered|listed|recogni[sz]ed)',
+    'not (?:@one|@here|here|with us|available @here)',
+    'unable to (?:find|locate|identify|recogni[sz]e|match|resolve)',
     'failed to (?:find|locate|identify)',
-    'no longer (?:has|have|holds)',
-    '(?:has|have|had) not found',
+    'unavailable',
+    'not (?:an?|any|our|the|my)',
+    'has no (?:mx|address record|mail exchanger)',
+    'no such',
+    'unknown|invalid|illegal|nonexist\\p{L}*|inexist[ae]nt|unrecogni[sz]ed|bad|wrong|missing|zero',
   ),
-  of(
-    'gone',
-    'around',
-    'disabled|inactive|deactivated|not active|not in use|discontinued|shut down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|revoked|obsolete|dissolved|dormant|closed|out of use|ceased|former',
-  ),
-  of(
-    'gone',
-    'before',
-    'no longer (?:in use|active|used|with (?:us|the|this|our)|works?|working|employed|monitored|maintained|part of|accepts?|accepting|receives?|receiving|in service)',
-    'not (?:used|active|work|works|with us|here|employed|in use|accept mail|part of) (?:\\p{L}+ ){0,3}anymore',
-    '(?:has|have|had) left (?:the|our|this|us)',
-    '(?:has )?quit (?:the|our|this)',
-    '(?:has |have |had |was )?moved',
-  ),
+  of('undelivered', 'undeliverable|unroute?able'),
   of(
     'failed',
-    'before',
-    'failed|rejected|refused|denied|blocked|forged|not (?:allowed|permitted|welcome|accepted|trusted|verified)',
+    '(?<!(?:address|recipient|delivery) )(?:failed|rejected|refused)|denied|blocked|forged|not (?:allowed|permitted|welcome|accepted|trusted|verified)',
   ),
 ]
 
 const GERMANIC: readonly Predicate[] = [
+  of('nobody', 'niemand\\p{L}{0,3}'),
   of(
-    'absent',
-    'around',
-    'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|ungultig\\p{L}*|inexistent\\p{L}*|onbekende?|ongeldige?',
-  ),
-  of('absent', 'after', 'kein(?:e[nmrs]?)?', 'geen'),
-  of(
-    'absent',
-    'before',
-    'existier\\p{L}*(?: \\p{L}+){0,3} nicht',
-    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet)',
-    'bestaat (?:\\p{L}+ ){0,3}niet',
-    'bestaan niet',
-    'niet (?:meer )?(?:gevonden|bekend|aanwezig|geregistreerd|bestaand)',
-  ),
-  of(
-    'absent',
-    'clause',
-    'gibt es (?:\\p{L}+ ){0,3}nicht',
-    'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
-    'kennen wij niet',
-  ),
-  of(
-    'gone',
-    'around',
-    'deaktiviert\\p{L}*|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|gelo?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?st|aufgelost|abgelaufen|archiviert|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
-    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|niet (?:meer )?(?:actief|in gebruik)',
-  ),
-  of(
-    'gone',
-    'before',
+    'nobody',
     'nicht (?:mehr|langer) (?:\\p{L}+ ){0,5}(?:tatig|beschaftigt|angestellt)',
     'arbeitet (?:\\p{L}+ ){0,3}nicht mehr',
-    'hat (?:\\p{L}+ ){0,3}verlassen',
-    'werkt (?:\\p{L}+ ){0,2}niet meer',
+    '(?:werkt|woont) (?:\\p{L}+ ){0,2}niet meer',
+  ),
+  of('gone', '(?:unternehmen|firma|haus) verlassen|verzogen|ausgeschieden'),
+  of(
+    'gone',
+    'deaktiviert\\p{L}*|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?e?st|abgelaufen|archiviert|erloschen|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
+    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|opgezegd|niet (?:meer )?(?:actief|in gebruik)',
+  ),
+  of(
+    'absent',
+    'existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
+    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig)',
+    'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
+    'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
+    'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|inexistent\\p{L}*|unzustellbar',
+    '(?:gibt es )?kein(?:e[nmrs]?)?',
+    'best(?:aat|aan) (?:\\p{L}+ ){0,3}niet(?: meer)?',
+    'niet (?:meer )?(?:gevonden|bekend|aanwezig|geregistreerd|bestaand)',
+    'kennen wij niet',
+    'onbekende?|ongeldige?|geen',
   ),
   of(
     'failed',
-    'before',
     'abgelehnt|abgewiesen|verweigert|nicht (?:erlaubt|zugelassen|angenommen)|geweigerd|niet toegestaan',
   ),
 ]
 
 const ROMANCE: readonly Predicate[] = [
   of(
+    'nobody',
+    'ne travaille plus|a quitte (?:la societe|l entreprise|notre societe|nous)',
+    'ya no trabaja',
+    '(?:nao trabalha mais|nao trabalha)',
+    'non lavora piu',
+  ),
+  of(
+    'gone',
+    'n est plus (?:\\p{L}+ )?(?:utilise|active?|actif|valide|employe|en service)\\p{L}*',
+    'n est pas acti(?:f|ve)',
+    'ya no (?:esta |es )?(?:\\p{L}+ )?(?:usa|uso|utiliza|activ[oa]|pertenece|valid[ao])',
+    'nao (?:\\p{L}+ )?mais (?:em uso|ativ[oa]|utilizad[oa])',
+    'non (?:e )?piu (?:attiv|in uso|utilizzat|valid|impiegat|qui|con noi)\\p{L}*',
+    'desactivee?s?|inacti(?:f|ve)s?|suspendue?s?|fermee?s?|cloturee?s?|resiliee?s?|supprimee?s?|archivee?s?|expiree?s?',
+    '(?:desactivad|inactiv|suspendid|deshabilitad|cerrad|cancelad|eliminad|borrad|desativad|inativ|suspens|bloquead|encerrad|excluid|removid|apagad|deletad|desligad|expirad|disattivat|disabilitat|inattiv|sospes|chius|cessat|cancellat|eliminat|rimoss|dismess|scadut)[aoei]s?|dad[oa] de baja',
+  ),
+  of(
     'absent',
-    'around',
+    'n existe\\p{L}* (?:pas|plus)',
+    'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?)',
+    'n a pas (?:ete|pu etre) (?:trouve|localise)\\p{L}*',
+    '(?:ne )?correspond(?:ant)? a aucune?|aucune?(?: \\p{L}+ ne correspond)?',
+    'non trouvee?s?|n y a pas|pas de?',
+    '(?:ya )?no existen?|no hay(?: ningun[oa]?)?',
+    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no figuran?|ningun[ao]?',
+    '(?:ja )?nao existem?(?: mais)?|nao ha',
+    'nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
+    'non esiston?o?(?: piu)?|non esiste(?: piu)?',
+    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|riconosciut|registrat|valid|conosciut|censit)\\p{L}*',
+    'nessun[oa]?(?: \\p{L}+ corrisponde)?|nenhuma?',
     'inconnue?s?|inexistante?s?|introuvables?|invalides?|incorrecte?s?|erronee?s?|non valides?',
     '(?:desconocid|invalid|desconhecid|sconosciut|incorret|incorrect|errat)[aoie]s?',
     'inexistentes?|inesistent[ei]|no valid[ao]s?|non valid[aoei]|nao valid[ao]s?|invalide',
   ),
-  of('absent', 'after', 'aucune?', 'ningun[ao]?', 'nenhuma?', 'nessun[oa]?', 'no hay', 'nao ha', 'pas de?'),
-  of(
-    'absent',
-    'before',
-    'n existe\\p{L}* (?:pas|plus)',
-    'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?)',
-    'n a pas (?:ete|pu etre) (?:trouve|localise)\\p{L}*',
-    'non trouvee?s?',
-    'no existen?',
-    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*',
-    'nao existem?',
-    'nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
-    'non esiston?o?',
-    'non esiste',
-    'non (?:e |e stat[oa] |risulta |risultano ){0,2}(?:trovat|presente|riconosciut|registrat|valid|conosciut|censit)\\p{L}*',
-  ),
-  of(
-    'gone',
-    'around',
-    'desactivee?s?|inacti(?:f|ve)s?|suspendue?s?|fermee?s?|cloturee?s?|resiliee?s?|supprimee?s?|archivee?s?|expiree?s?',
-    '(?:desactivad|inactiv|suspendid|deshabilitad|cerrad|cancelad|eliminad|borrad|dad[ao] de baj|desativad|inativ|suspens|bloquead|encerrad|excluid|removid|apagad|deletad|desligad|expirad|disattivat|disabilitat|inattiv|sospes|chius|cessat|cancellat|eliminat|rimoss|dismess|scadut)[aoei]s?',
-  ),
-  of(
-    'gone',
-    'before',
-    'n est plus (?:\\p{L}+ )?(?:utilise|active?|actif|valide|employe|en service)\\p{L}*',
-    'n est pas acti(?:f|ve)',
-    'a quitte',
-    'ne travaille plus',
-    'ya no (?:\\p{L}+ )?(?:trabaja|usa|uso|utiliza|activ[oa]|pertenece)',
-    'nao (?:\\p{L}+ )?mais (?:em uso|ativ[oa]|utilizad[oa]|trabalha)',
-    'nao trabalha mais',
-    'non (?:e |lavora )?piu (?:attiv|in uso|utilizzat|valid|impiegat|qui|con noi)\\p{L}*',
-  ),
   of(
     'failed',
-    'before',
     'refuse(?:e|s|es)?|rejetee?s?|bloquee?s?|interdite?s?|rechazad[ao]s?|rejeitad[ao]s?|recusad[ao]s?|bloquead[ao]s?|rifiutat[aoei]|no permitid[ao]s?',
   ),
 ]
 
 const SLAVIC: readonly Predicate[] = [
-  of(
-    'absent',
-    'around',
-    'неизвест\\p{L}*|недеиствительн\\p{L}*|несуществующ\\p{L}*|неверн\\p{L}*',
-    'nieznan\\p{L}*|nieprawidlow\\p{L}*|nieistniejac\\p{L}*|bledny',
-  ),
-  of('absent', 'clause', 'нет', 'nie ma', 'brak'),
-  of(
-    'absent',
-    'before',
-    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится)',
-    'отсутству\\p{L}*',
-    'nie (?:istnieje|istnieja|znaleziono|figuruje|odnaleziono|jest znan\\p{L}*)',
-    'nie zosta\\p{L}* (?:od|z)nalezion\\p{L}*',
-  ),
+  of('nobody', 'никто', 'nikt', 'не работает', '(?:juz )?nie pracuje'),
   of(
     'gone',
-    'around',
     'заблокирован\\p{L}*|отключен\\p{L}*|неактивн\\p{L}*|удален\\p{L}*|приостановлен\\p{L}*|закрыт\\p{L}*|деактивирован\\p{L}*|уволен\\p{L}*|больше не (?:используется|работает|активен)',
     'zablokowan\\p{L}*|nieaktywn\\p{L}*|zawieszon\\p{L}*|wylaczon\\p{L}*|usuniet\\p{L}*|zamkniet\\p{L}*|skasowan\\p{L}*|zlikwidowan\\p{L}*',
+    '(?:juz )?nie jest (?:juz )?(?:uzywan|aktywn)\\p{L}*',
   ),
-  of('gone', 'before', 'не работает', '(?:juz )?nie (?:pracuje|jest (?:juz )?(?:uzywan|aktywn)\\p{L}*)'),
-  of('failed', 'before', 'отклонен\\p{L}*|запрещен\\p{L}*|отвергнут\\p{L}*|odrzucon\\p{L}*|odmowion\\p{L}*'),
+  of(
+    'absent',
+    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится)',
+    'отсутству\\p{L}*|нет',
+    'неизвест\\p{L}*|недеиствительн\\p{L}*|несуществующ\\p{L}*|неверн\\p{L}*',
+    'nie (?:istnieje|istnieja|znaleziono|figuruje|odnaleziono|jest znan\\p{L}*)',
+    'nie zosta\\p{L}* (?:od|z)nalezion\\p{L}*',
+    'nie ma|brak',
+    'nieznan\\p{L}*|nieprawidlow\\p{L}*|nieistniejac\\p{L}*|bledny',
+  ),
+  of('failed', 'отклонен\\p{L}*|запрещен\\p{L}*|отвергнут\\p{L}*|odrzucon\\p{L}*|odmowion\\p{L}*'),
 ]
 
-export const PREDICATES: readonly Predicate[] = [...ENGLISH, ...GERMANIC, ...ROMANCE, ...SLAVIC]
+export const PREDICATES: readonly Predicate[] = [
+  ...ENGLISH,
+  ...GERMANIC,
+  ...ROMANCE,
+  ...SLAVIC,
+  of(
+    'absent',
+    '(?:found |matches |knows )?no(?: longer an?)?(?= (?:\\p{L}+ ){0,3}(?:localpart|users?|username|recipients?|mailbox(?:es)?|box|accounts?|address(?:es)?|addressee|alias|customer|employee|person|login|subscriber|member|records?|entry|match|@to|domain|hosts?|servers?|mx|ptr|dns|rdns|reverse|senders?)(?: |$))',
+  ),
+]
 
 /** Words for a state that will end. */
 export const PASSING = words(
@@ -210,12 +230,15 @@ export const CHECKED = words(
   'check|verify|correct|double|spelling|spelt|typos?|typing|pruf\\p{L}*|uberpruf\\p{L}*|verifi\\p{L}*|corrig\\p{L}*|comprueb\\p{L}*|revis\\p{L}*|confira|controll\\p{L}*|controleer|провер\\p{L}*|sprawdz\\p{L}*',
 )
 
-function of(claim: Assertion, side: Side, ...phrases: readonly string[]): Predicate {
-  return { claim, side, phrase: words(...phrases) }
+function of(claim: Assertion, ...phrases: readonly string[]): Predicate {
+  return { claim, phrase: words(...phrases) }
 }
 
 /** Matches whole words; `\b` knows ASCII alone. Repetitions of letters get a bound. */
 function words(...phrases: readonly string[]): RegExp {
-  const source = phrases.join('|').replaceAll('\\p{L}*', '\\p{L}{0,30}').replaceAll('\\p{L}+', '\\p{L}{1,30}')
-  return new RegExp(`(?<![\\p{L}@])(?:${source})(?!\\p{L})`, 'gu')
+  const source = phrases
+    .join('|')
+    .replaceAll('\\p{L}*', '\\p{L}{0,30}')
+    .replaceAll('\\p{L}+', '@?\\p{L}{1,30}')
+  return new RegExp(`(?<![\\p{L}@])(?:${source})(?![\\p{L}])`, 'gu')
 }

@@ -9,11 +9,10 @@
  * - `host`: servers, connections and look-ups, of either side.
  * - `content`: the message and its parts.
  * - `domain`: a domain, of either side.
- * - `other`: what has nothing to do with a party, such as a reason or an error.
- * - `thing`: nouns that say nothing about the party, such as a name or a record.
- * - `link`: articles and adjectives within a phrase.
+ * - `link`: words that say nothing about the party: articles, auxiliaries, adverbs, and nouns such as a name.
+ * - `other`: every other word.
  */
-export type Role = 'recipient' | 'sender' | 'host' | 'content' | 'domain' | 'other' | 'thing' | 'link'
+export type Role = 'recipient' | 'sender' | 'host' | 'content' | 'domain' | 'link' | 'other'
 
 /** Marks that `clausesOf` puts in the place of addresses and host names. */
 export const MARKS = {
@@ -45,10 +44,10 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
     'sender',
     wordsOf(
       '@us|fromfield|senders?|sending|originat(?:ors?|ing)|bounces?|origin|orig[ei][mn]e?|herkunft|callbacks?|authors?|correspondents?|outsiders?|strangers?|spammers?',
-      'yours?|outside|nonmembers?|guests?|impostors?',
+      'yours?|you|outside|nonmembers?|guests?|impostors?',
       'absender\\p{L}*|versender\\p{L}*|ihr(?:e[rnsm]?)?|eure?|fremde\\p{L}?',
       'expediteurs?|emetteurs?|envoyeurs?|envoi|votre|vos',
-      'remitentes?|remetentes?|emisor(?:es)?|envio|mittent[ei]|invio|su|sua|seu|suo|vuestr[ao]|vostr[ao]|tuo|tua',
+      'remitentes?|remetentes?|emisor(?:es)?|envio|mittent[ei]|invio|vuestr[ao]|vostr[ao]|tuo|tua',
       'afzenders?\\p{L}*|verzender\\p{L}*|uw',
       'отправител\\p{L}*|ваш\\p{L}{0,3}|nadawc\\p{L}*|nadawca|tw[oo]j\\p{L}*',
     ),
@@ -73,12 +72,6 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
     ),
   ],
   [
-    'other',
-    wordsOf(
-      'envelope|authentication|auth|submission|verification|restrictions?|lists?|tables?|books?|rules?|preferences|filters?|protection|reasons?|errors?|problems?|causes?|services?|commands?|parameters?|arguments?|requests?|syntax|passwords?|credentials|access|rights?|permissions?|subscription|fehler|dienst|grund|erreur|service|error|errore|motivo|ошибк\\p{L}*|blad|fout',
-    ),
-  ],
-  [
     'domain',
     wordsOf(
       '@todomain|domains?|domainnames?|domanen?|domaines?|dominios?|domini|domein(?:en)?|домен\\p{L}*|domen\\p{L}*',
@@ -87,7 +80,7 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'recipient',
     wordsOf(
-      '@to|localpart|users?|usernames?|userids?|recipients?|rcpts?|mailbox(?:es)?|inbox|box|accounts?|addresse?s?|addressees?|aliase?s?|customers?|employees?|persons?|people|logins?|subscribers?|members?|colleagues?|staff|students?|addr|uid',
+      '@to|localpart|user|username|userid|recipient|mailbox|inbox|box|account|address|addressee|alias|customer|employee|person|someone|anyone|anybody|somebody|login|\\p{L}*mailaccount|subscriber|member|colleague|student|addr|uid',
       'empf(?:a|ae)nger\\p{L}*|postf(?:a|ae)ch\\p{L}*|benutzer\\p{L}*|nutzer\\p{L}*|adress\\p{L}*|\\p{L}*mailadresse\\p{L}*|mailkonto|konto|kontos|konten|anwender\\p{L}*|teilnehmer\\p{L}*|mitarbeiter\\p{L}*|kunden?|briefkasten|kennung',
       'destinataires?|utilisateurs?|utilisatrice|adresses?|boites?|comptes?|abonnes?|bal|usager|employe',
       'destinatari[oa]s?|usuari[oa]s?|buzon(?:es)?|direccion(?:es)?|cuentas?|casillas?|empleado',
@@ -99,17 +92,16 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
     ),
   ],
   [
-    'thing',
-    wordsOf(
-      'names?|records?|entr(?:y|ies)|match|matches|results?|id|ids|parts?|path|system|organi[sz]ation|tenant|site|place|owner|object',
-      'name|namen|namens|eintrag|treffer|nom|nombre|nome|naam|имя|имени|имен\\p{L}*|запис\\p{L}*|nazw\\p{L}*|wpis\\p{L}*|correspondance|aux|lettres|postal|electronico|correo|elettronica|poczt\\p{L}*|почтов\\p{L}*',
-    ),
-  ],
-  [
     'link',
     wordsOf(
-      'the|a|an|this|that|these|those|our|my|its|his|such|any|or|and|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|email|mail|remote|new|active|single|delivery|forwarding|incoming|outgoing|all|every|bulk|more|other|unknown|invalid|nonexistent|nonexisting|illegal|bad|whose|primary|smtp',
-      'der|die|das|den|dem|dieser|diese|dieses|diesen|angegebene[rnsm]?|ein|eine|einen|kein|oder|und|solche[rns]?|le|la|les|l|un|une|ce|cet|cette|ou|et|tel|telle|el|los|las|una|este|esta|ese|esa|ningun|o|os|as|um|uma|il|lo|gli|i|dell|questo|questa|tale|het|een|deze|dit|die|opgegeven|этот|этого|такой|такого|ten|ta|taki|takiego|takiej|takie|podany|podanego|указанный|указанного|indicado|indicada|indicato|indique|indiquee',
+      '@here|@one|\\p{N}+|\\p{L}|the|a|an|this|that|these|those|our|my|its|his|her|their|such|any|or|and|as|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|remote|new|active|single|delivery|deliver(?:ed|able|ing)?|all|last|found|every|more|whose|primary|smtp|rcpt|ad|names?|records?|entr(?:y|ies)|match(?:es|ing)?|results?|ids?|parts?|system|organi[sz]ation|tenant|place|owner|object|company',
+      'i|we|it|he|she|they|us|me|one|there|here|is|are|was|were|be|been|being|am|has|have|had|having|does|do|did|can|could|will|in|on|at|to|of|by|with|within|for|under|behind|which|who|whom|also|either|still|already|just|simply|really|longer|anymore|now|sorry|unfortunately|please|named|called|belong(?:s|ing)?|assigned|corresponding|works?|working|lives?|employed|rejected|refused|bounced|failed|permanent(?:ly)?|so|therefore|ago|since|after|year|inactivity|too|then|hence|afraid|apparently|probably|january|february|march|april|june|july|august|september|october|november|december|status|code|error|exactly|correct|action|dd|well|hereby|completely|very|ever|seems?|appears?',
+      'name|namen|namens|eintrag|treffer|der|die|das|den|dem|des|dieser|diese[mns]?|diesen|angegebene[rnsm]?|ein|eine[mnrs]?|oder|und|solche[rns]?|ist|sind|war|wurde|wurden|worden|wird|werden|hat|haben|konnte|kann|bei|uns|im|in|auf|unter|mit|zu|zum|zur|vom|hier|unsere[mnrs]?|unserm|leider|bereits|mehr|hiesigen|system|bitte|es|er|namens|gefunden|eingerichtet|bekannt|vorhanden|registriert|genannte[nrs]?|gewunschte[nrs]?|hinter|gewesen|an|fur|fuer|schon|somit|lokale[nrs]?',
+      'nom|nombre|nome|naam|le|la|les|l|un|une|ce|cet|cette|ou|et|tel|telle|a|au|aux|de|du|des|d|chez|nous|notre|nos|ici|est|sont|ete|par|son|sa|il|elle|y|en|plus|que|qui|avec|sur|dans|sous|cela|lettres|demandee?|indiquee?|correspondance|auc|electronique|mail|courriel|messagerie|titulaire|trouvee?',
+      'el|los|las|una|este|esta|ese|esa|o|os|as|um|uma|il|lo|gli|i|dell|della|del|dello|questo|questa|quest|tale|al|e|con|por|en|em|no|na|nos|nesse|neste|nesta|nosso|nossa|nuestro|nuestra|nostro|nostra|aqui|qui|ya|ha|ho|sido|fue|foi|sono|stat[oa]|per|da|do|das|dos|com|que|che|se|si|este|ese|correo|electronico|postal|elettronica|electronica|eletronic[oa]|indicad[oa]s?|indicat[oa]|solicitad[oa]|richiest[oa]|presso|nel|nella|sul|sulla|ou|ja|era|titular|titolare|foram|tem|di|pelo|pela|mensajeria|esistente',
+      'het|een|deze|dit|die|op|ons|onze|is|zijn|werd|wordt|geworden|bij|van|met|naar|aan|of|en|door|opgegeven|hier|er|meer|der|gevonden|bekend',
+      'этот|этого|этим|эта|такой|такого|таким|такая|указанный|указанного|с|по|на|в|во|у|к|этом|нашем|нашей|нас|нам|здесь|был[аои]?|есть|имя|имени|имен\\p{L}*|запис\\p{L}*|почтов\\p{L}*|электронн\\p{L}*|почт\\p{L}*|данн\\p{L}*|или|и|больше|уже|более',
+      'ten|ta|to|taki|takiego|takiej|takie|takim|podany|podanego|podana|nazw\\p{L}*|wpis\\p{L}*|poczt\\p{L}*|na|w|z|o|u|nas|tym|tej|tego|naszym|naszej|zosta\\p{L}*|jest|byl[ao]?|juz|lub|i|tutaj',
     ),
   ],
 ]
@@ -127,10 +119,3 @@ export function roleOf(word: string): Role | undefined {
   if (known.size < KNOWN_MAX) known.set(word, role)
   return role
 }
-
-/** Prepositions behind which a noun belongs to the one before it. */
-export const GENITIVE =
-  /^(?:of|for|from|de|du|des|d|del|della|delle|do|da|dos|der|von|vom|van|ihres|от|od|whose|use|uses|used|using)$/u
-/** Prepositions behind which a header or an envelope field says where an address was found. */
-export const WITHIN =
-  /^(?:in|within|dans|en|em|nel|nella|nell|im|der|w|we|в|во|inside|of|de|del|du|da|do|to|for|zu|от|from|an|fur)$/u

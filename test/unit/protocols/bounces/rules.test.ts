@@ -3,7 +3,7 @@ import { PROVIDERS } from '../../../../src/pipeline/delivery/providers.ts'
 import { classify } from '../../../../src/protocols/bounces/classify.ts'
 import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
 import { RULES } from '../../../../src/protocols/bounces/rules/index.ts'
-import { PREDICATES } from '../../../../src/protocols/bounces/sentence/predicates.ts'
+import { HARMLESS, PREDICATES } from '../../../../src/protocols/bounces/sentence/predicates.ts'
 import { suite } from '../../../kit/suite.ts'
 import { readLine } from './replies.ts'
 
@@ -57,7 +57,8 @@ test('words are matched in linear time: every repetition is bounded, and none st
   for (const { name, words, unless } of RULES)
     for (const { source } of [words ?? [], unless ?? []].flat())
       assert.equal(faultsOf(source), [], `${name}: ${source}`)
-  for (const { phrase } of PREDICATES) assert.equal(faultsOf(ofWholeWords(phrase.source)), [], phrase.source)
+  for (const phrase of [...PREDICATES.map(({ phrase }) => phrase), ...HARMLESS.map(([phrase]) => phrase)])
+    assert.equal(faultsOf(ofWholeWords(phrase.source)), [], phrase.source)
 })
 
 test('this test sees what it is to see', () => {
@@ -83,7 +84,7 @@ test('words are written as they are compared: lower case, without accents', () =
 
 /** Words with a blank at their end can be repeated: there is one way to split them. */
 function ofWholeWords(source: string): string {
-  return source.replaceAll(/\(\?: ?\\p\{L\}\{1,30\} ?\)/g, '(?:w)')
+  return source.replaceAll(/\(\?: ?@\?\\p\{L\}\{1,30\} ?\)/g, '(?:w)')
 }
 
 /** Repetitions without a bound, with a bound above 100, or of something that repeats in turn. */
