@@ -22,12 +22,16 @@ export const ADDRESS_WORDS: readonly Rule[] = [
       /restriction: (?:is |was |has been )?(?:disabled|inactive|suspended|deactivated|expired|discontinued|terminated|closed\b(?! for))/,
     sample: 'rcpt 550 Recipient address rejected: disabled',
   },
+]
+
+/** Words of policy outweigh a status code that blames the address, as no sentence does. */
+export const POLICY_WORDS: readonly Rule[] = [
   {
-    name: 'words: no such domain',
-    class: 'bad-domain',
+    name: 'words: policy',
+    class: 'policy',
     words:
-      /no such domain|recipient domain[^.]{0,40}(?:unknown|not|invalid)|(?:this|that|the) domain[^.]{0,30}(?:not (?:hosted|served|one of ours|local|exist)|no longer|unknown)/,
-    sample: 'rcpt 550 This domain is not hosted here',
+      /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed)|denied|polic(?:y|ies)|prohibited|administrat|authentication required|restricted|blocked/,
+    sample: 'rcpt 550 5.1.1 Not permitted',
   },
 ]
 
@@ -44,12 +48,12 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.1.0 Address rejected',
   },
   {
-    name: 'words: policy',
+    name: 'words: refused',
     class: 'policy',
     words: any(
-      /restriction:|relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
+      /restriction:|not accepted|refused|rejected/,
       /abgelehnt|verweigert|nicht erlaubt|refuse|interdit|rechazad|denegad|rejeitad|recusad|negad|rifiutat|negat|отклонен|запрещен|отказ|odrzucon|odmow|拒否|拒绝|拒絕|不允许/,
     ),
-    sample: 'rcpt 550 Not permitted',
+    sample: 'rcpt 550 Mail refused',
   },
 ]

@@ -186,7 +186,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     class: 'unknown',
     codes: ['5'],
     words:
-      /temporar(?:y|ily)\b|look-?up failed(?!: no such)|maintenance|server unavailable|\binternal (?:\S{1,12} )?(?:error|failure|problem)|(?:(?<!mail )system|server|configuration|database|software|ldap|mysql|sql|backend|unexpected) (?:error|failure|problem|trouble)s?(?!\S| (?:from|was|returned|code|message))/,
+      /temporar(?:y|ily)\b|look-?up failed(?!: no such)|(?:recipient|address|mail ?box|user) (?:check|callout|verification) failed(?! for)|maintenance|server unavailable|\binternal (?:\S{1,12} )?(?:error|failure|problem)|(?:(?<!mail )system|server|configuration|database|software|ldap|mysql|sql|backend|unexpected) (?:error|failure|problem|trouble)s?(?!\S| (?:from|was|returned|code|message))/,
     sample: 'rcpt 550 The mailbox is temporarily unavailable',
   },
   {

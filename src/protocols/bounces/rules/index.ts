@@ -1,5 +1,5 @@
 /** All rules for replies, in order: the first that matches gives the class. */
-import { ADDRESS_WORDS, VAGUE_ADDRESS_WORDS } from './address-words.ts'
+import { ADDRESS_WORDS, POLICY_WORDS, VAGUE_ADDRESS_WORDS } from './address-words.ts'
 import { EXCUSING_WORDS } from './excusing-words.ts'
 import { MESSAGE_WORDS } from './message-words.ts'
 import { AMERICAN_RULES } from './providers-america.ts'
@@ -15,7 +15,7 @@ import {
 } from './sentences.ts'
 import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
-import { CONNECTION_RULE, REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
+import { CONNECTION_RULE, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
 export { PASSING_RULE } from './sentences.ts'
 export { GIVEN_UP_RULE } from './transport-words.ts'
@@ -41,11 +41,11 @@ export const RULES: readonly Rule[] = [
   ...TRANSPORT_WORDS,
   ...MESSAGE_WORDS,
   ...EXCUSING_SENTENCES,
-  ...REPORT_BLAME,
-  ...ADDRESS_STATUS_RULES,
   ...ADDRESS_WORDS,
   ...BLAMING_SENTENCES,
   ...CONTENT_SENTENCES,
+  ...POLICY_WORDS,
+  ...ADDRESS_STATUS_RULES,
   ...VAGUE_ADDRESS_WORDS,
   ...LAST_RULES,
 ]

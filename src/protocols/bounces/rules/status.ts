@@ -67,7 +67,7 @@ export const ADDRESS_STATUS_RULES: readonly Rule[] = [
     name: 'status 1.1, 1.3: no such recipient',
     class: 'invalid-recipient',
     statuses: ['1.1', '1.3'],
-    sample: 'rcpt 550 5.1.1 Nobody here',
+    sample: 'rcpt 550 5.1.1 Not possible',
   },
   {
     name: 'status 1.6, 2.1: mailbox gone',

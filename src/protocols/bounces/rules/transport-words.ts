@@ -58,7 +58,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     name: GIVEN_UP_RULE,
     class: 'no-route',
     words:
-      /retry time(?:out exceeded| not reached)|(?<!(?:account|mailbox|user|address|recipient|restriction:)(?: has| is)? )expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
+      /retry time(?:out exceeded| not reached)|(?<!(?:account|alias|mailbox|user|address|recipient|restriction:)(?: has| is)? )expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
     sample: 'rcpt 450 4.4.7 QUEUE.Expired; message expired',
   },
   {
@@ -98,29 +98,5 @@ export const REPORT_EXCUSES: readonly Rule[] = [
     class: 'unknown',
     words: /account is temporarily|temporarily (?:unavailable|disabled)/,
     sample: 'rcpt 450 The account is temporarily unavailable',
-  },
-]
-
-/** Rules that blame the address. */
-export const REPORT_BLAME: readonly Rule[] = [
-  {
-    name: 'report: nobody of that name',
-    class: 'invalid-recipient',
-    words:
-      /(?:can.t|cannot) accept user|no ?one at this|no valid recipients?(?! in\b)|not found recipient|missing home directory|envelope recipient has been denied|nessun utente|no existe dicha|destinatario errat|not listed in|nicht aufgelistet|not (?:found )?in (?:the )?(?:\w{1,16} )?(?:directory|address book|name and address)/,
-    sample: 'rcpt 550 there is no one at this address',
-  },
-  {
-    name: 'report: mailbox given up',
-    class: 'inactive-mailbox',
-    words:
-      /extended inactivity|(?:archived|retired|deleted|former) (?:recipient|user|mail ?box|account)|boite[^.]{0,40}archiv|(?:user|recipient|mail ?box|address) (?:has )?moved|(?:has |have )?left (?:the|our|this) (?:company|organi[sz]ation|firm|school|university)|no longer (?:works?|working|employed|with (?:us|the company|our))/,
-    sample: 'rcpt 550 due to extended inactivity new mail is not accepted',
-  },
-  {
-    name: 'report: domain must exist',
-    class: 'bad-domain',
-    words: /recipient domain must|domain must exist/,
-    sample: 'rcpt 550 Recipient domain must exist',
   },
 ]

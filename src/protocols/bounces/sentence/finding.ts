@@ -62,7 +62,7 @@ interface Read {
   words: readonly string[]
 }
 
-function readClause(clause: string): Read {
+export function readClause(clause: string): Read {
   let rest = clause
   for (const [phrase, mark] of HARMLESS) rest = rest.replace(phrase, ` ${mark} `).replace(/ {2,}/g, ' ').trim()
   const claims = new Set<Assertion>()
@@ -74,7 +74,7 @@ function readClause(clause: string): Read {
   }
   const words = rest.split(' ').filter(word => word !== '')
   const roles = new Set(words.map(word => roleOf(word) ?? 'other'))
-  if (claims.has('nobody')) roles.add('recipient')
+  if (claims.has('nobody') || claims.has('left')) roles.add('recipient')
   return { claims, party: ORDER.find(role => roles.has(role)), words }
 }
 
@@ -84,7 +84,7 @@ function findingOf(
   heading: Role | undefined,
   words: readonly string[],
 ): Finding | undefined {
-  const isGone = claims.has('gone')
+  const isGone = claims.has('gone') || claims.has('left')
   const isAbsent = claims.has('absent') || claims.has('nobody')
   switch (heading === 'sender' && party !== 'content' ? heading : party) {
     case 'sender':

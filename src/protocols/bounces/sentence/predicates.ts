@@ -5,11 +5,11 @@
 
 /**
  * - `absent`, `gone`: there is no such thing, or no longer.
- * - `nobody`: absent, of a recipient that only the phrase names.
+ * - `nobody`, `left`: the same of a recipient that only the phrase names.
  * - `undelivered`: says of the recipient that it is absent, and nothing of anything else.
  * - `failed`: refused or not verified.
  */
-export type Assertion = 'absent' | 'gone' | 'nobody' | 'failed' | 'undelivered'
+export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'undelivered'
 
 export interface Predicate {
   claim: Assertion
@@ -18,7 +18,7 @@ export interface Predicate {
 
 /** Nouns for where the recipient is not found, with what may stand before them. */
 const PLACE =
-  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active) ){0,5}(?:servers?|hosts?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
+  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
 const PEOPLE =
   '(?:users|members|customers|subscribers|recipients|addresses|mailboxes|accounts|employees|students|people|clients)'
 const MAILBOX =
@@ -35,11 +35,11 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       'die sie (?:\\p{L}+ )?(?:angegeben|eingegeben|genannt) haben|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
-      '(?:of|for) (?:your|the|this) (?:message|mail|email|letter)',
+      '(?:of|for) (?:your|the|this) (?:message|mail|email|letter|mm)',
       'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat|ontvanger))',
       '(?:matching )?(?:directory|database|ldap|table)(?= (?:entry|entries|records?|match))',
       'to (?:submit|send)(?: e?mails?| messages?)?',
-      '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip',
+      '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip|left no (?:forwarding )?address|we deliver(?: mail)? (?:for|to)',
       '(?:address )?verification failed for(?= @to)',
       'by (?:the |an |its |his |our )?(?:system |mail |site )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request',
     ),
@@ -50,7 +50,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
     words(
       `(?:in|on|from|among|against|with) (?:the |our |my |any )?(?:list of )?(?:our |the |all )?(?:known |valid |registered )?${PEOPLE}`,
       `(?:in|on|at|to|by|with|within|from|of|against|under|inside|for) ${PLACE}`,
-      '(?:in|im|auf|bei|an|unter) (?:\\p{L}+ )?(?:organisation|server|system|verzeichnis|domain|domane|unternehmen|firma|rechner)|(?:auf|in) (?:diesem|unserem) \\p{L}{0,12}(?:server|system)',
+      '(?:in|im|auf|bei|an|unter) (?:\\p{L}+ )?(?:organisation|domino verzeichnis|server|system|verzeichnis|domain|domane|unternehmen|firma|rechner)|(?:auf|in) (?:diesem|unserem) \\p{L}{0,12}(?:server|system)',
       '(?:sur|dans|de|chez|a) (?:ce |cette |notre |l )?(?:serveur|systeme|annuaire|domaine|societe|entreprise|organisation|base)',
       '(?:en|de|no|na|em|nesse|neste|in|su|sul|nel|nella|nell|dal|dalla|del|do|da) (?:este |esta |nuestro |el |la |nosso |nossa |questo |questa |nostro |nostra )?(?:servidor|sistema|directorio|dominio|empresa|server|azienda|diretorio|compania|organizacion|organizacao|organizzazione)',
       '(?:op|in|bij) (?:deze |onze |dit |ons |het |de )?(?:server|systeem|domein|bedrijf|organisatie)',
@@ -70,9 +70,12 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
 const ENGLISH: readonly Predicate[] = [
   of(
     'nobody',
-    '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)',
+    '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)|no valid recipients?(?! in)',
+  ),
+  of(
+    'left',
     'left (?:the |our |this |us(?!\\p{L}))(?:company|organi[sz]ation|firm|school|university|institution|team)?',
-    'no longer (?:with (?:us|@here|(?:the|our|this) \\p{L}+)|works?(?: for us| here| @here)?|employed|part of (?:\\p{L}+ ){0,2}\\p{L}+)',
+    'no longer (?:with us|@here|works?(?: for us| here| @here)?|employed|part of (?:\\p{L}+ ){0,2}\\p{L}+)',
     '(?:works?|working|employed|live|with us|part of (?:our|the) \\p{L}+) (?:\\p{L}+ )?not anymore',
     'not (?:work|live|working|employed|with us) (?:\\p{L}+ ){0,3}anymore',
     'quit (?:the|our|this) \\p{L}+',
@@ -106,12 +109,12 @@ const ENGLISH: readonly Predicate[] = [
 const GERMANIC: readonly Predicate[] = [
   of('nobody', 'niemand\\p{L}{0,3}'),
   of(
-    'nobody',
+    'left',
     'nicht (?:mehr|langer) (?:\\p{L}+ ){0,5}(?:tatig|beschaftigt|angestellt)',
     'arbeitet (?:\\p{L}+ ){0,3}nicht mehr',
     '(?:werkt|woont) (?:\\p{L}+ ){0,2}niet meer',
+    '(?:unternehmen|firma|haus) verlassen|verzogen|ausgeschieden',
   ),
-  of('gone', '(?:unternehmen|firma|haus) verlassen|verzogen|ausgeschieden'),
   of(
     'gone',
     'deaktiviert\\p{L}*|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?e?st|abgelaufen|archiviert|erloschen|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
@@ -120,7 +123,7 @@ const GERMANIC: readonly Predicate[] = [
   of(
     'absent',
     'existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
-    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig)',
+    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig)',
     'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
     'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
     'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|inexistent\\p{L}*|unzustellbar',
@@ -138,7 +141,7 @@ const GERMANIC: readonly Predicate[] = [
 
 const ROMANCE: readonly Predicate[] = [
   of(
-    'nobody',
+    'left',
     'ne travaille plus|a quitte (?:la societe|l entreprise|notre societe|nous)',
     'ya no trabaja',
     '(?:nao trabalha mais|nao trabalha)',
@@ -179,7 +182,8 @@ const ROMANCE: readonly Predicate[] = [
 ]
 
 const SLAVIC: readonly Predicate[] = [
-  of('nobody', 'никто', 'nikt', 'не работает', '(?:juz )?nie pracuje'),
+  of('nobody', 'никто', 'nikt'),
+  of('left', 'не работает', '(?:juz )?nie pracuje'),
   of(
     'gone',
     'заблокирован\\p{L}*|отключен\\p{L}*|неактивн\\p{L}*|удален\\p{L}*|приостановлен\\p{L}*|закрыт\\p{L}*|деактивирован\\p{L}*|уволен\\p{L}*|больше не (?:используется|работает|активен)',
