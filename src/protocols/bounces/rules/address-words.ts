@@ -30,7 +30,7 @@ export const POLICY_WORDS: readonly Rule[] = [
     name: 'words: policy',
     class: 'policy',
     words:
-      /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed)|denied|polic(?:y|ies)|prohibited|administrat|authentication required|restricted|blocked/,
+      /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed)|denied|polic(?:y|ies)|prohibited|administrat|authentication required|restricted|blocked|(?:rejected|refused|declined|bounced) (?:because|due|for|by|as) (?!(?:the |this )?(?:user|recipient|mail ?box|address|account) (?:is|does|was|has|un|in|not))/,
     sample: 'rcpt 550 5.1.1 Not permitted',
   },
 ]

@@ -32,6 +32,12 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'mail 530 5.7.0 Authentication required',
   },
   {
+    name: 'codes 530 to 538: login',
+    class: 'policy',
+    codes: ['53'],
+    sample: 'rcpt 535 5.7.8 User not found',
+  },
+  {
     name: 'exchange: group takes mail of its own people',
     class: 'policy',
     words: /sendernotauthenticated|resolver\.rst\.notauthorized/,

@@ -37,7 +37,8 @@ const RECIPIENT_FIELDS =
 /** Ends of clauses; brackets around a mark are no ends. */
 const ENDS =
   /([.:;!?…()[\]{}|。、，；：！？（）]+|(?<=\s)[-–—]+(?=\s)|,\s|(?<!\p{L})(?:because|since|but|therefore|so that|weil|denn|da(?=\s(?:der|die|das)\s)|sondern|parce que|car|mais|porque|pero|mas|perche|maar|omdat|потому что|поэтому|но|poniewaz|ale)(?!\p{L}))/gu
-const RELATIVE = /(?<=\p{L}) and (?=(?:the|this|your|our|we|it|there|so|will|has|have|is|was|no|can|does|please|must) )/gu
+const RELATIVE =
+  /(?<=\p{L}) and (?=(?:the|this|your|our|we|it|there|so|will|has|have|is|was|no|can|does|please|must) )/gu
 
 export interface Clause {
   /** Words separated by single blanks. */
@@ -74,7 +75,9 @@ function wordsIn(text: string): string {
 
 /** Marks the local part of the recipient, unless it is a word that means something. */
 function withName(words: string, name: string): string {
-  return name === '' || roleOf(name) !== undefined ? words : ` ${words} `.replaceAll(` ${name} `, ` ${MARKS.recipient} `).trim()
+  return name === '' || roleOf(name) !== undefined
+    ? words
+    : ` ${words} `.replaceAll(` ${name} `, ` ${MARKS.recipient} `).trim()
 }
 
 function withMarks(text: string, facts: EnvelopeFacts): string {

@@ -7,7 +7,8 @@ import type { Finding } from './roles.ts'
 const HAS_SCRIPT = /[\u3040-\u30ff\u4e00-\u9fff]/
 const RECIPIENT =
   /宛先|宛て先|ユーザ|アドレス|メールボックス|受信者|受信箱|アカウント|用户|用戶|收件人|收信人|邮箱|信箱|郵箱|邮件地址|邮件帐户|电子邮件|地址|账号|帐号|账户|帐户|帳號|此人/
-const SENDER = /送信者|送信元|差出人|発信元|发件人|發件人|发信人|發信人|寄件人|寄件者|发件地址|您的|你的|貴/
+const SENDER =
+  /送信者|送信元|差出人|発信元|发件人|發件人|发信人|發信人|寄件人|寄件者|发件地址|您|你的|貴|お使い|ご利用|あなた/
 /** Servers and names; not where something is not, which a particle behind them says. */
 const HOST =
   /(?:サーバー?|ホスト|接続|服务器|服務器|伺服器|主机|主機|连接|連線|域名解析|发送方|ip)(?!に|で|には|上|中|里)/

@@ -24,7 +24,10 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
     const closed = closedScriptFinding(clause)
     if (closed) found.add(closed)
     const { claims, party, words } = readClause(clause)
-    const finding = claims.size > 0 ? findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words) : undefined
+    const finding =
+      claims.size > 0
+        ? findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
+        : undefined
     if (finding) found.add(finding)
     heading = announces && claims.size === 0 ? headingOf(party, words, clause) : undefined
   }
@@ -50,7 +53,8 @@ const LOOKED_UP = /^(?:dns|rdns|ptr|helo|ehlo)$/
 /** What a clause that announces the next one says of its subject. */
 function headingOf(party: Role | undefined, words: readonly string[], clause: string): Role | undefined {
   if (LOOKED_UP.test(clause)) return 'sender'
-  const isSentence = words.length > HEADING_WORDS_MAX || words.some(word => roleOf(word) === 'content')
+  const isLong = words.length > HEADING_WORDS_MAX && !words.includes(MARKS.ours)
+  const isSentence = isLong || words.some(word => roleOf(word) === 'content')
   return isSentence ? undefined : party
 }
 
@@ -62,9 +66,10 @@ interface Read {
   words: readonly string[]
 }
 
-export function readClause(clause: string): Read {
+function readClause(clause: string): Read {
   let rest = clause
-  for (const [phrase, mark] of HARMLESS) rest = rest.replace(phrase, ` ${mark} `).replace(/ {2,}/g, ' ').trim()
+  for (const [phrase, mark] of HARMLESS)
+    rest = rest.replace(phrase, ` ${mark} `).replace(/ {2,}/g, ' ').trim()
   const claims = new Set<Assertion>()
   for (const { claim, phrase } of PREDICATES) {
     rest = rest.replace(phrase, () => {
@@ -100,7 +105,11 @@ function findingOf(
       return (isGone || isAbsent) && words.includes(MARKS.recipientDomain) ? 'domain-absent' : undefined
     case 'recipient':
       if (claims.has('failed')) return undefined
-      return isGone ? 'recipient-gone' : isAbsent || claims.has('undelivered') ? 'recipient-absent' : undefined
+      return isGone
+        ? 'recipient-gone'
+        : isAbsent || claims.has('undelivered')
+          ? 'recipient-absent'
+          : undefined
     default:
       return undefined
   }

@@ -18,20 +18,21 @@ export interface Predicate {
 
 /** Nouns for where the recipient is not found, with what may stand before them. */
 const PLACE =
-  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
+  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|backends?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
 const PEOPLE =
   '(?:users|members|customers|subscribers|recipients|addresses|mailboxes|accounts|employees|students|people|clients)'
 const MAILBOX =
   '(?:account|address|box|user|recipient|mailbox|id|inbox|alias|adress\\p{L}*|kont\\p{L}*|postf\\p{L}*|adres\\p{L}*)'
-const MAIL = '(?:e?mail|correo(?: electronico)?|correio(?: eletronico)?|posta(?: elettronica)?|messagerie|courriel|electronique)'
+const MAIL =
+  '(?:e?mail|correo(?: electronico)?|correio(?: eletronico)?|posta(?: elettronica)?|messagerie|courriel|electronique)'
 
 /** Phrases that do not matter to whom a clause is about, and what to put in their place. */
 export const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [
     words(
       `(?:electronic )?(?:e?mail|group|shared)(?= ${MAILBOX})`,
-      `(?<=(?:adresse|boite|compte|cuenta|direccion|casilla|buzon|conta|caixa|endereco|indirizzo|casella|account) )(?:(?:de|di|d) )?${MAIL}`,
-      '(?:that |which |who |whom |to which |to whom )?you (?:(?:are|were|have|had|just) ){0,2}(?:(?:try|tried|trying|attempt\\p{L}*|want\\p{L}*|wish\\p{L}*|intend\\p{L}*) to (?:reach|contact|write to|e?mail|send (?:\\p{L}+ ){0,3}to|deliver to)|(?:writ(?:e|ing|ten)|wrote|sen(?:d|t|ding)|mail(?:ed|ing)|addressed) to|mailing|specified|entered|typed|provided|gave|supplied|addressed|requested|named)',
+      `(?<=(?:adres(?:se?)?|boite|compte|cuenta|direccion|casilla|buzon|conta|caixa|endereco|indirizzo|casella|account) )(?:(?:de|di|d) )?${MAIL}`,
+      '(?:that |which |who |whom |to which |to whom )?you (?:(?:are|were|have|had|just) ){0,2}(?:(?:try|tried|trying|attempt\\p{L}*|want\\p{L}*|wish\\p{L}*|intend\\p{L}*) to (?:reach|contact|write to|e?mail|send (?:\\p{L}+ ){0,3}to|deliver to)|(?:writ(?:e|ing|ten)|wrote|sen(?:d|t|ding)|mail(?:ed|ing)|addressed)(?: (?:this|the|a|your) (?:message|e?mail))? to|mailing|looking for|specified|entered|typed|provided|gave|supplied|addressed|requested|named)',
       'die sie (?:\\p{L}+ )?(?:angegeben|eingegeben|genannt) haben|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
@@ -39,9 +40,9 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat|ontvanger))',
       '(?:matching )?(?:directory|database|ldap|table)(?= (?:entry|entries|records?|match))',
       'to (?:submit|send)(?: e?mails?| messages?)?',
-      '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip|left no (?:forwarding )?address|we deliver(?: mail)? (?:for|to)',
+      '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip|left no (?:forwarding )?address|to another \\p{L}+|we deliver(?: mail)? (?:for|to)',
       '(?:address )?verification failed for(?= @to)',
-      'by (?:the |an |its |his |our )?(?:system |mail |site )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request',
+      'by (?:the |an |its |his |our )?(?:system |mail |site )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request|(?:due to|because of) (?:\\p{L}+ )?(?:inactivity|non ?use|age|disuse)|auf (?:eigenen )?wunsch(?: des \\p{L}+)?|(?:wegen|nach) (?:\\p{L}+ )?inaktivitat|(?:pour (?:cause d )?|suite a (?:une )?)inactivite(?: prolongee)?|por (?:falta de uso|inactividad|inatividade)|per inattivita|a (?:la )?(?:demande|peticion|richiesta|pedido) d\\p{L}+ \\p{L}+',
     ),
     '',
   ],
@@ -59,7 +60,10 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
     ),
     '@here',
   ],
-  [/^(?:(?:the|your|this|any) )?(?:message|e?mail|delivery|letter)s? (?:to|for) | (?:after|since) (?:@?\p{L}{1,30} ){0,3}@?\p{L}{1,30}$/gu, ''],
+  [
+    /^(?:(?:the|your|this|any) )?(?:message|e?mail|delivery|letter)s? (?:to|for) | (?:after|since) (?:@?\p{L}{1,30} ){0,3}@?\p{L}{1,30}$/gu,
+    '',
+  ],
   [
     /^(?:(?:the|this|our|my|remote|destination|mail) ){0,3}(?:server|mailserver|system|host|site|directory|domain)(?: @here)? (?=(?:has|have|had|does|did|could|can|was|is|knows) (?:no|not|never|unable)\b(?! (?:exist|respond|found|known)))/gu,
     '',
@@ -74,7 +78,8 @@ const ENGLISH: readonly Predicate[] = [
   ),
   of(
     'left',
-    'left (?:the |our |this |us(?!\\p{L}))(?:company|organi[sz]ation|firm|school|university|institution|team)?',
+    'left (?:us(?!\\p{L})|(?:the |our |this )(?:company|organi[sz]ation|firm|school|university|institution|team|business|department))|(?<=(?:employee|person|user|colleague|student|@to) (?:has |have |had )?)left(?! (?:no|you|your|an?|this|that|it|for|for good)(?!\\p{L}))(?: \\p{L}+){0,3}',
+    '(?:resigned|passed away|deceased|graduated)(?: from \\p{L}+)?',
     'no longer (?:with us|@here|works?(?: for us| here| @here)?|employed|part of (?:\\p{L}+ ){0,2}\\p{L}+)',
     '(?:works?|working|employed|live|with us|part of (?:our|the) \\p{L}+) (?:\\p{L}+ )?not anymore',
     'not (?:work|live|working|employed|with us) (?:\\p{L}+ ){0,3}anymore',
@@ -82,13 +87,13 @@ const ENGLISH: readonly Predicate[] = [
   ),
   of(
     'gone',
-    'no longer (?:in use|active|used|monitored|maintained|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
-    'not (?:be )?(?:used|active|work|in use)(?: anymore)?|not accept mail anymore',
+    'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
+    'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
     'disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
-    '(?:not|never) (?:(?:be|been|get|able to|actually|currently|yet) ){0,2}(?:found|find|locate[d]?|know[n]?|list(?:ed)?|recogni[sz]ed?|register(?:ed)?|present|valid|local|identif(?:y|ied)|resolved?(?: to)?|existent|exist(?:ed|s|ing)?|serve[d]?|host(?:ed)?|handled?|match(?:ed|es)?|assigned|mapped|associated|defined|created|set up|provisioned|have|listed|configured)',
+    '(?:not|never) (?:(?:be|been|get|able to|actually|currently|yet) ){0,2}(?:found|find|locate[d]?|know[n]?|list(?:ed)?|recogni[sz]ed?|register(?:ed)?|present|valid|local|identif(?:y|ied)|resolved?(?: to)?|existent|exist(?:ed|s|ing)?|serve[d]?|host(?:ed)?|handled?|match(?:ed|es)?|assigned|mapped|associated|defined|allocated|issued|enabled|created|set up|provisioned|have|listed|configured)',
     'no longer (?:exists?|valid|known|there|present|available|has|have|holds|found|registered|listed|recogni[sz]ed)',
     'not (?:@one|@here|here|with us|available @here)',
     'unable to (?:find|locate|identify|recogni[sz]e|match|resolve)',
@@ -107,29 +112,30 @@ const ENGLISH: readonly Predicate[] = [
 ]
 
 const GERMANIC: readonly Predicate[] = [
+  of('failed', 'hat (?:\\p{L}+ ){1,3}(?:gesperrt|blockiert)|heeft (?:\\p{L}+ ){1,3}geblokkeerd'),
   of('nobody', 'niemand\\p{L}{0,3}'),
   of(
     'left',
     'nicht (?:mehr|langer) (?:\\p{L}+ ){0,5}(?:tatig|beschaftigt|angestellt)',
     'arbeitet (?:\\p{L}+ ){0,3}nicht mehr',
     '(?:werkt|woont) (?:\\p{L}+ ){0,2}niet meer',
-    '(?:unternehmen|firma|haus) verlassen|verzogen|ausgeschieden',
+    '(?:unternehmen|firma|haus) verlassen|verzogen|ausgeschieden|nicht mehr (?:bei uns|@here|im haus)',
   ),
   of(
     'gone',
-    'deaktiviert\\p{L}*|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?e?st|abgelaufen|archiviert|erloschen|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
-    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|opgezegd|niet (?:meer )?(?:actief|in gebruik)',
+    'abgemeldet|deaktiviert\\p{L}*|stillgelegt|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?e?st|abgelaufen|archiviert|erloschen|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
+    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|opgezegd|afgesloten|beeindigd|gestopt|vervallen|niet (?:meer )?(?:actief|in gebruik)',
   ),
   of(
     'absent',
     'existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
-    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig)',
+    'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig|vergeben|belegt|erreichbar|zustellbar|geschaltet|hinterlegt|gefuhrt|gemeldet)',
     'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
     'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
     'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|inexistent\\p{L}*|unzustellbar',
     '(?:gibt es )?kein(?:e[nmrs]?)?',
     'best(?:aat|aan) (?:\\p{L}+ ){0,3}niet(?: meer)?',
-    'niet (?:meer )?(?:gevonden|bekend|aanwezig|geregistreerd|bestaand)',
+    'niet (?:meer )?(?:gevonden|bekend|aanwezig|geregistreerd|bestaand|geldig|beschikbaar|in gebruik genomen|toegewezen)',
     'kennen wij niet',
     'onbekende?|ongeldige?|geen',
   ),
@@ -142,34 +148,34 @@ const GERMANIC: readonly Predicate[] = [
 const ROMANCE: readonly Predicate[] = [
   of(
     'left',
-    'ne travaille plus|a quitte (?:la societe|l entreprise|notre societe|nous)',
-    'ya no trabaja',
-    '(?:nao trabalha mais|nao trabalha)',
-    'non lavora piu',
+    'ne (?:travaille|fait) plus (?:chez nous|ici|@here|partie (?:de |du |des )?(?:l |notre |nos )?\\p{L}+)|n est plus (?:employee?|chez nous|parmi nous)|a quitte (?:la societe|l entreprise|notre societe|nous)',
+    'ya no (?:trabaja|labora|pertenece|forma parte)(?: (?:en|a|de) (?:la |esta |nuestra )?\\p{L}+)?',
+    '(?:nao trabalha mais|nao trabalha|nao faz mais parte (?:da|do) (?:\\p{L}+ ){0,1}\\p{L}+)',
+    'non lavora piu|non fa piu parte (?:della |dell )?(?:nostra )?\\p{L}+|ha lasciato (?:l |la |la nostra )?\\p{L}+',
   ),
   of(
     'gone',
     'n est plus (?:\\p{L}+ )?(?:utilise|active?|actif|valide|employe|en service)\\p{L}*',
     'n est pas acti(?:f|ve)',
-    'ya no (?:esta |es )?(?:\\p{L}+ )?(?:usa|uso|utiliza|activ[oa]|pertenece|valid[ao])',
+    'ya no (?:esta |es )?(?:\\p{L}+ )?(?:usa|uso|utiliza|activ[oa]|valid[ao]|vigente|funciona|en uso)',
     'nao (?:\\p{L}+ )?mais (?:em uso|ativ[oa]|utilizad[oa])',
     'non (?:e )?piu (?:attiv|in uso|utilizzat|valid|impiegat|qui|con noi)\\p{L}*',
-    'desactivee?s?|inacti(?:f|ve)s?|suspendue?s?|fermee?s?|cloturee?s?|resiliee?s?|supprimee?s?|archivee?s?|expiree?s?',
-    '(?:desactivad|inactiv|suspendid|deshabilitad|cerrad|cancelad|eliminad|borrad|desativad|inativ|suspens|bloquead|encerrad|excluid|removid|apagad|deletad|desligad|expirad|disattivat|disabilitat|inattiv|sospes|chius|cessat|cancellat|eliminat|rimoss|dismess|scadut)[aoei]s?|dad[oa] de baja',
+    'desactivee?s?|inacti(?:f|ve)s?|suspendue?s?|fermee?s?|cloturee?s?|resiliee?s?|supprimee?s?|archivee?s?|resilie\\p{L}*|effacee?s?|detruite?s?|annulee?s?|expiree?s?',
+    '(?:desactivad|inactiv|suspendid|deshabilitad|cerrad|cancelad|eliminad|borrad|desativad|inativ|suspens|bloquead|encerrad|excluid|removid|apagad|deletad|desligad|expirad|disattivat|disabilitat|inattiv|sospes|chius|cessat|cancellat|eliminat|rimoss|dismess|scadut|desabilitad|dado de baix|deshabilitad|suprimid|anulad|clausurad|extint|terminad|archiviat)[aoei]s?|dad[oa] de baja',
   ),
   of(
     'absent',
     'n existe\\p{L}* (?:pas|plus)',
-    'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?)',
-    'n a pas (?:ete|pu etre) (?:trouve|localise)\\p{L}*',
+    'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?|attribuee?|referencee?|disponible|joignable|configuree?|declaree?)',
+    'n a pas (?:ete|pu etre) (?:trouve|localise|cree|reconnu|identifie|attribue)\\p{L}*|(?:impossible|pas pu|pas possible) de trouver',
     '(?:ne )?correspond(?:ant)? a aucune?|aucune?(?: \\p{L}+ ne correspond)?',
     'non trouvee?s?|n y a pas|pas de?',
-    '(?:ya )?no existen?|no hay(?: ningun[oa]?)?',
-    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no figuran?|ningun[ao]?',
+    '(?:ya )?no existen?(?: mas)?|no hay(?: ningun[oa]?)?',
+    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|aparece|figura)n?(?: a)?|no corresponde a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
     '(?:ja )?nao existem?(?: mais)?|nao ha',
-    'nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
+    'nao (?:encontramos|conhecemos|consta|corresponde a nenhum[ao]?)|nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
     'non esiston?o?(?: piu)?|non esiste(?: piu)?',
-    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|riconosciut|registrat|valid|conosciut|censit)\\p{L}*',
+    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|attiv|esistente|disponibil|assegnat|abilitat|riconosciut|registrat|valid|conosciut|censit)\\p{L}*',
     'nessun[oa]?(?: \\p{L}+ corrisponde)?|nenhuma?',
     'inconnue?s?|inexistante?s?|introuvables?|invalides?|incorrecte?s?|erronee?s?|non valides?',
     '(?:desconocid|invalid|desconhecid|sconosciut|incorret|incorrect|errat)[aoie]s?',
@@ -181,21 +187,33 @@ const ROMANCE: readonly Predicate[] = [
   ),
 ]
 
-const SLAVIC: readonly Predicate[] = [
-  of('nobody', 'никто', 'nikt'),
-  of('left', 'не работает', '(?:juz )?nie pracuje'),
+const NORDIC_AND_CZECH: readonly Predicate[] = [
+  of(
+    'absent',
+    'finn?e?s (?:\\p{L}+ ){0,2}(?:inte|ikke)(?: langre| laengere| lenger)?|eksisterer ikke|existerar inte|hittades inte|(?:blev |ble )?ikke (?:fundet|funnet)|(?:ar |er )?ok[aj]e?n[dt]|ukendt|ukjent|ogiltig|ugyldig',
+    'neexistuje|nebyl[ao]? nalezen\\p{L}*|neni znam\\p{L}*|nezname?\\p{L}{0,2}|neznam\\p{L}{0,2}|neplatn\\p{L}{0,2}|neni (?:\\p{L}+ )?(?:zarizen|registrovan|evidovan)\\p{L}*',
+  ),
   of(
     'gone',
-    'заблокирован\\p{L}*|отключен\\p{L}*|неактивн\\p{L}*|удален\\p{L}*|приостановлен\\p{L}*|закрыт\\p{L}*|деактивирован\\p{L}*|уволен\\p{L}*|больше не (?:используется|работает|активен)',
-    'zablokowan\\p{L}*|nieaktywn\\p{L}*|zawieszon\\p{L}*|wylaczon\\p{L}*|usuniet\\p{L}*|zamkniet\\p{L}*|skasowan\\p{L}*|zlikwidowan\\p{L}*',
+    'avslutat|avslutad|borttagen|stangt|nedlagt|slettet|lukket|deaktiver\\p{L}*|zrusen\\p{L}*|smazan\\p{L}*|zablokovan\\p{L}*|deaktivovan\\p{L}*',
+  ),
+]
+
+const SLAVIC: readonly Predicate[] = [
+  of('nobody', 'никто', 'nikt(?: nie)?'),
+  of('left', 'не работает', 'уволился|покинул (?:компанию|организацию)', '(?:juz )?nie pracuje|odszedl'),
+  of(
+    'gone',
+    'заблокирован\\p{L}*|отключен\\p{L}*|неактивн\\p{L}*|удален\\p{L}*|приостановлен\\p{L}*|закрыт\\p{L}*|аннулирован\\p{L}*|ликвидирован\\p{L}*|деактивирован\\p{L}*|уволен\\p{L}*|больше не (?:используется|работает|активен)',
+    'zablokowan\\p{L}*|nieaktywn\\p{L}*|zawieszon\\p{L}*|wylaczon\\p{L}*|usuniet\\p{L}*|zamkniet\\p{L}*|skasowan\\p{L}*|zlikwidowan\\p{L}*|wygas\\p{L}*|dezaktywowan\\p{L}*',
     '(?:juz )?nie jest (?:juz )?(?:uzywan|aktywn)\\p{L}*',
   ),
   of(
     'absent',
-    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится)',
+    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится|числится|удалось наити|обслуживается|деиствителен|действительн\\p{L}*)',
     'отсутству\\p{L}*|нет',
     'неизвест\\p{L}*|недеиствительн\\p{L}*|несуществующ\\p{L}*|неверн\\p{L}*',
-    'nie (?:istnieje|istnieja|znaleziono|figuruje|odnaleziono|jest znan\\p{L}*)',
+    'nie (?:istnieje|istnieja|znaleziono|znamy|jest (?:zarejestrowan|zdefiniowan|prawidlow|poprawn)\\p{L}*|mozna znalezc|figuruje|odnaleziono|jest znan\\p{L}*)',
     'nie zosta\\p{L}* (?:od|z)nalezion\\p{L}*',
     'nie ma|brak',
     'nieznan\\p{L}*|nieprawidlow\\p{L}*|nieistniejac\\p{L}*|bledny',
@@ -208,6 +226,7 @@ export const PREDICATES: readonly Predicate[] = [
   ...GERMANIC,
   ...ROMANCE,
   ...SLAVIC,
+  ...NORDIC_AND_CZECH,
   of(
     'absent',
     '(?:found |matches |knows )?no(?: longer an?)?(?= (?:\\p{L}+ ){0,3}(?:localpart|users?|username|recipients?|mailbox(?:es)?|box|accounts?|address(?:es)?|addressee|alias|customer|employee|person|login|subscriber|member|records?|entry|match|@to|domain|hosts?|servers?|mx|ptr|dns|rdns|reverse|senders?)(?: |$))',
@@ -216,7 +235,7 @@ export const PREDICATES: readonly Predicate[] = [
 
 /** Words for a state that will end. */
 export const PASSING = words(
-  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
+  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
   'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|sicherheitsgrund\\p{L}*|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
   'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|securite|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
   'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el|ahora)(?: momento)?|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
