@@ -29,7 +29,7 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
         ? findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
         : undefined
     if (finding) found.add(finding)
-    heading = announces && claims.size === 0 ? headingOf(party, words, clause) : undefined
+    heading = announces && ![...claims].some(saysWhat) ? headingOf(party, words, clause) : undefined
   }
   if (isPassing(clauses)) found.add('passing')
   return found
@@ -47,8 +47,14 @@ function has(words: RegExp, text: string): boolean {
 
 /** A longer clause is no heading of the next one. */
 const HEADING_WORDS_MAX = 6
+/** Words for the sender other than pronouns. */
+const NAMED = /^(?:senders?|absender|expediteur|remitente|remetente|mittente|afzender)$/
 /** Names of what a server checks of its client. */
 const LOOKED_UP = /^(?:dns|rdns|ptr|helo|ehlo)$/
+
+function saysWhat(claim: Assertion): boolean {
+  return claim !== 'failed' && claim !== 'negated'
+}
 
 /** What a clause that announces the next one says of its subject. */
 function headingOf(party: Role | undefined, words: readonly string[], clause: string): Role | undefined {
@@ -94,17 +100,19 @@ function findingOf(
   switch (heading === 'sender' && party !== 'content' ? heading : party) {
     case 'sender':
       // "You are not allowed" and "your message was refused" name a policy or the message.
-      return isGone || isAbsent || !words.some(word => word === 'you' || roleOf(word) === 'content')
+      if (!isGone && !isAbsent && words.some(word => word === 'you' || roleOf(word) === 'content'))
+        return undefined
+      return claims.size > 1 || !claims.has('negated') || words.some(word => NAMED.test(word))
         ? 'sender'
         : undefined
     case 'host':
       return isGone || isAbsent ? 'host' : undefined
     case 'content':
-      return isAbsent ? 'content' : undefined
+      return claims.has('absent') ? 'content' : undefined
     case 'domain':
       return (isGone || isAbsent) && words.includes(MARKS.recipientDomain) ? 'domain-absent' : undefined
     case 'recipient':
-      if (claims.has('failed')) return undefined
+      if (claims.has('failed') || claims.has('negated')) return undefined
       return isGone
         ? 'recipient-gone'
         : isAbsent || claims.has('undelivered')

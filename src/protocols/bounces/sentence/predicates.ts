@@ -8,8 +8,9 @@
  * - `nobody`, `left`: the same of a recipient that only the phrase names.
  * - `undelivered`: says of the recipient that it is absent, and nothing of anything else.
  * - `failed`: refused or not verified.
+ * - `negated`: any other negation.
  */
-export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'undelivered'
+export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'negated' | 'undelivered'
 
 export interface Predicate {
   claim: Assertion
@@ -18,7 +19,7 @@ export interface Predicate {
 
 /** Nouns for where the recipient is not found, with what may stand before them. */
 const PLACE =
-  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|backends?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
+  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|backends?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|cluster|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
 const PEOPLE =
   '(?:users|members|customers|subscribers|recipients|addresses|mailboxes|accounts|employees|students|people|clients)'
 const MAILBOX =
@@ -33,7 +34,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       `(?:electronic )?(?:e?mail|group|shared)(?= ${MAILBOX})`,
       `(?<=(?:adres(?:se?)?|boite|compte|cuenta|direccion|casilla|buzon|conta|caixa|endereco|indirizzo|casella|account) )(?:(?:de|di|d) )?${MAIL}`,
       '(?:that |which |who |whom |to which |to whom )?you (?:(?:are|were|have|had|just) ){0,2}(?:(?:try|tried|trying|attempt\\p{L}*|want\\p{L}*|wish\\p{L}*|intend\\p{L}*) to (?:reach|contact|write to|e?mail|send (?:\\p{L}+ ){0,3}to|deliver to)|(?:writ(?:e|ing|ten)|wrote|sen(?:d|t|ding)|mail(?:ed|ing)|addressed)(?: (?:this|the|a|your) (?:message|e?mail))? to|mailing|looking for|specified|entered|typed|provided|gave|supplied|addressed|requested|named)',
-      'die sie (?:\\p{L}+ )?(?:angegeben|eingegeben|genannt) haben|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
+      '(?:die|den|das) sie (?:\\p{L}+ )?(?:suchen|anschreiben|meinen|(?:angegeben|angeschrieben|eingegeben|genannt) haben)|von ihnen|(?:die|dat|dien) u (?:zoekt|probeert te bereiken|heeft (?:ingevoerd|opgegeven))|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
       '(?:of|for) (?:your|the|this) (?:message|mail|email|letter|mm)',
@@ -42,7 +43,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       'to (?:submit|send)(?: e?mails?| messages?)?',
       '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip|left no (?:forwarding )?address|to another \\p{L}+|we deliver(?: mail)? (?:for|to)',
       '(?:address )?verification failed for(?= @to)',
-      'by (?:the |an |its |his |our )?(?:system |mail |site )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request|(?:due to|because of) (?:\\p{L}+ )?(?:inactivity|non ?use|age|disuse)|auf (?:eigenen )?wunsch(?: des \\p{L}+)?|(?:wegen|nach) (?:\\p{L}+ )?inaktivitat|(?:pour (?:cause d )?|suite a (?:une )?)inactivite(?: prolongee)?|por (?:falta de uso|inactividad|inatividade)|per inattivita|a (?:la )?(?:demande|peticion|richiesta|pedido) d\\p{L}+ \\p{L}+',
+      'by (?:the |an? |its |his |her |their |our )?(?:system |mail |site |account |mailbox )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request|(?:due to|because of) (?:\\p{L}+ )?(?:inactivity|non ?use|age|disuse)|auf (?:eigenen )?wunsch(?: des \\p{L}+)?|(?:wegen|nach) (?:\\p{L}+ )?inaktivitat|(?:pour (?:cause d )?|suite a (?:une )?)inactivite(?: prolongee)?|por (?:falta de uso|inactividad|inatividade)|per inattivita|a (?:la )?(?:demande|peticion|richiesta|pedido) d\\p{L}+ \\p{L}+',
     ),
     '',
   ],
@@ -68,7 +69,10 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
     /^(?:(?:the|this|our|my|remote|destination|mail) ){0,3}(?:server|mailserver|system|host|site|directory|domain)(?: @here)? (?=(?:has|have|had|does|did|could|can|was|is|knows) (?:no|not|never|unable)\b(?! (?:exist|respond|found|known)))/gu,
     '',
   ],
-  [/^(?:(?:this|that|the) )?e?mail (?=(?:does|is|was|has|could|can) )/gu, '@to '],
+  [
+    /^(?:(?:this|that|the) )?e?mail (?=(?:does|is|was|has|could|can) )|(?<!\p{L})(?:correo|courriel|e?mail) (?=@to)|(?<!\p{L})email (?=.{0,30}(?:n existe|no existe|nao existe|non esiste|inexist|inesist|nonexist|cadastrad|registrad|enregistre|registrat|unbekannt|onbekend|inconnu|introuvable|desconoc|descon|sconosc))/gu,
+    '@to ',
+  ],
 ]
 
 const ENGLISH: readonly Predicate[] = [
@@ -128,7 +132,7 @@ const GERMANIC: readonly Predicate[] = [
   ),
   of(
     'absent',
-    'existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
+    'besteht nicht(?: mehr)?|existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
     'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig|vergeben|belegt|erreichbar|zustellbar|geschaltet|hinterlegt|gefuhrt|gemeldet)',
     'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
     'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
@@ -168,7 +172,7 @@ const ROMANCE: readonly Predicate[] = [
     'n existe\\p{L}* (?:pas|plus)',
     'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?|attribuee?|referencee?|disponible|joignable|configuree?|declaree?)',
     'n a pas (?:ete|pu etre) (?:trouve|localise|cree|reconnu|identifie|attribue)\\p{L}*|(?:impossible|pas pu|pas possible) de trouver',
-    '(?:ne )?correspond(?:ant)? a aucune?|aucune?(?: \\p{L}+ ne correspond)?',
+    '(?:ne )?correspond(?:ant)? a aucune?|aucune?(?: (?:\\p{L}+ ){1,4}ne correspond)?',
     'non trouvee?s?|n y a pas|pas de?',
     '(?:ya )?no existen?(?: mas)?|no hay(?: ningun[oa]?)?',
     'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|aparece|figura)n?(?: a)?|no corresponde a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
@@ -187,9 +191,10 @@ const ROMANCE: readonly Predicate[] = [
   ),
 ]
 
-const NORDIC_AND_CZECH: readonly Predicate[] = [
+const FURTHER: readonly Predicate[] = [
   of(
     'absent',
+    '(?:bulunamad[iı]|bulunmuyor|mevcut degil|yok(?:tur)?|gecersiz|bilinmeyen|tan[iı]ms[iı]z)',
     'finn?e?s (?:\\p{L}+ ){0,2}(?:inte|ikke)(?: langre| laengere| lenger)?|eksisterer ikke|existerar inte|hittades inte|(?:blev |ble )?ikke (?:fundet|funnet)|(?:ar |er )?ok[aj]e?n[dt]|ukendt|ukjent|ogiltig|ugyldig',
     'neexistuje|nebyl[ao]? nalezen\\p{L}*|neni znam\\p{L}*|nezname?\\p{L}{0,2}|neznam\\p{L}{0,2}|neplatn\\p{L}{0,2}|neni (?:\\p{L}+ )?(?:zarizen|registrovan|evidovan)\\p{L}*',
   ),
@@ -226,7 +231,8 @@ export const PREDICATES: readonly Predicate[] = [
   ...GERMANIC,
   ...ROMANCE,
   ...SLAVIC,
-  ...NORDIC_AND_CZECH,
+  ...FURTHER,
+  of('negated', 'not|never|nicht|nie|ne|pas|non|nao|niet|не'),
   of(
     'absent',
     '(?:found |matches |knows )?no(?: longer an?)?(?= (?:\\p{L}+ ){0,3}(?:localpart|users?|username|recipients?|mailbox(?:es)?|box|accounts?|address(?:es)?|addressee|alias|customer|employee|person|login|subscriber|member|records?|entry|match|@to|domain|hosts?|servers?|mx|ptr|dns|rdns|reverse|senders?)(?: |$))',
