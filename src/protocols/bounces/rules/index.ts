@@ -12,6 +12,7 @@ import {
   EXCUSING_SENTENCES,
   HOST_RULE,
   SENDER_SENTENCES,
+  UNCLEAR_SENTENCES,
 } from './sentences.ts'
 import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
@@ -45,6 +46,7 @@ export const RULES: readonly Rule[] = [
   ...BLAMING_SENTENCES,
   ...CONTENT_SENTENCES,
   ...POLICY_WORDS,
+  ...UNCLEAR_SENTENCES,
   ...ADDRESS_STATUS_RULES,
   ...VAGUE_ADDRESS_WORDS,
   ...LAST_RULES,
@@ -55,5 +57,7 @@ export const CONNECTION_RULES: ReadonlySet<string> = new Set([CONNECTION_RULE, H
 
 /** Names of the rules that match without specific words. */
 export const VAGUE_RULES: ReadonlySet<string> = new Set(
-  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name).concat('our misunderstanding'),
+  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS, ...UNCLEAR_SENTENCES]
+    .map(({ name }) => name)
+    .concat('our misunderstanding'),
 )

@@ -44,6 +44,18 @@ export const CONTENT_SENTENCES: readonly Rule[] = [
   },
 ]
 
+/** What is not understood outweighs a status code. */
+export const UNCLEAR_SENTENCES: readonly Rule[] = [
+  {
+    name: 'sentence: not understood',
+    class: 'policy',
+    codes: ['5'],
+    statuses: ['1.1', '1.6', '2.1'],
+    finding: 'unclear',
+    sample: 'rcpt 550 5.1.1 The recipient is shy of you',
+  },
+]
+
 /** Rules that blame the address. */
 export const BLAMING_SENTENCES: readonly Rule[] = [
   {

@@ -36,7 +36,7 @@ const RECIPIENT_FIELDS =
   /\b(?:To|Cc|Bcc)\b(?=,? (?:or|and|header|field|line|Cc|Bcc)\b)|(?<=\b(?:header|field) )(?:To|Cc|Bcc)\b/g
 /** Ends of clauses; brackets around a mark are no ends. */
 const ENDS =
-  /([.:;!?…()[\]{}|。、，；：！？（）]+|(?<=\s)[-–—]+(?=\s)|,\s|(?<!\p{L})(?:because|since|but|therefore|so that|weil|denn|da(?=\s(?:der|die|das)\s)|sondern|parce que|car|mais|porque|pero|mas|perche|maar|omdat|потому что|поэтому|но|poniewaz|ale)(?!\p{L}))/gu
+  /([<>]{2,3}|[.:;!?…()[\]{}|。、，；：！？（）]+|(?<=\s)[-–—]+(?=\s)|,\s|(?<!\p{L})(?:because|since|but|therefore|so that|weil|denn|da(?=\s(?:der|die|das)\s)|sondern|parce que|car|porque|pero|perche|maar|omdat|потому что|поэтому|но|poniewaz|ale)(?!\p{L}))/gu
 const RELATIVE =
   /(?<=\p{L}) and (?=(?:the|this|your|our|we|it|there|so|will|has|have|is|was|no|can|does|please|must) )/gu
 
@@ -60,7 +60,8 @@ export function clausesOf(text: string, facts: EnvelopeFacts): Clause[] {
   const clauses: Clause[] = []
   for (let i = 0; i < pieces.length; i += 2) {
     const words = wordsIn(pieces[i]!)
-    if (words !== '')
+    // What is asked is not said.
+    if (words !== '' && !pieces[i + 1]?.includes('?'))
       clauses.push({
         text: withName(words, name),
         announces: /^[^,]*(?::|\.\.|…|[-–—])/.test(pieces[i + 1] ?? ''),

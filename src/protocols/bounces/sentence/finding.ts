@@ -24,10 +24,7 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
     const closed = closedScriptFinding(clause)
     if (closed) found.add(closed)
     const { claims, party, words } = readClause(clause)
-    const finding =
-      claims.size > 0
-        ? findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
-        : undefined
+    const finding = findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
     if (finding) found.add(finding)
     heading = announces && ![...claims].some(saysWhat) ? headingOf(party, words, clause) : undefined
   }
@@ -45,12 +42,22 @@ function has(words: RegExp, text: string): boolean {
   return words.test(text)
 }
 
+/** Stands where a claim stood. */
+const CLAIM = '#'
+/** Prepositions behind which a place, a time or a reason follows. */
+const ADJUNCT =
+  /^(?:@here|in|on|at|by|due|because|since|after|under|as|within|without|im|am|auf|bei|wegen|durch|infolge|aufgrund|nach|seit|dans|sur|chez|par|depuis|suite|apres|en|por|desde|tras|debido|nel|nei|nella|presso|dal|da|dopo|per|em|no|na|nos|nas|pelo|pela|desde|bij|op|door|sinds|wegens|на|в|по|с|w|przez|od|po)$/u
+const COUNTED: ReadonlySet<Role | undefined> = new Set(['sender', 'content'])
+/** Words by which an adjunct is about something else, such as a list of those who may write. */
+const RESERVED =
+  /^(?:\p{L}{0,12}lists?|groups?|polic(?:y|ies)|rules?|filters?|contacts?|reputation|allow\p{L}{0,4}|permi\p{L}{0,6}|trusted|access|quota|storage|space|\p{L}{0,10}speicher\p{L}{0,20}|may|if|whether|unless|until|when|only|not|or|than|incoming|outside|external|liste|lista|lijst|kontakt\p{L}{0,4}|oder|wenn|bis|ou|si|o|se|of|или|если|lub|jesli)$/u
 /** A longer clause is no heading of the next one. */
 const HEADING_WORDS_MAX = 6
 /** Words for the sender other than pronouns. */
 const NAMED = /^(?:senders?|absender|expediteur|remitente|remetente|mittente|afzender)$/
 /** Names of what a server checks of its client. */
-const LOOKED_UP = /^(?:dns|rdns|ptr|helo|ehlo)$/
+const LOOKED_UP =
+  /^(?:dns|rdns|ptr|helo|ehlo)$|(?<!\p{L})(?:submission|auth\p{L}{0,20}|login|callback)(?!\p{L})/u
 
 function saysWhat(claim: Assertion): boolean {
   return claim !== 'failed' && claim !== 'negated'
@@ -58,7 +65,7 @@ function saysWhat(claim: Assertion): boolean {
 
 /** What a clause that announces the next one says of its subject. */
 function headingOf(party: Role | undefined, words: readonly string[], clause: string): Role | undefined {
-  if (LOOKED_UP.test(clause)) return 'sender'
+  if (LOOKED_UP.test(clause) && words.length <= HEADING_WORDS_MAX) return 'sender'
   const isLong = words.length > HEADING_WORDS_MAX && !words.includes(MARKS.ours)
   const isSentence = isLong || words.some(word => roleOf(word) === 'content')
   return isSentence ? undefined : party
@@ -80,13 +87,34 @@ function readClause(clause: string): Read {
   for (const { claim, phrase } of PREDICATES) {
     rest = rest.replace(phrase, () => {
       claims.add(claim)
-      return ' '
+      return ` ${CLAIM} `
     })
   }
-  const words = rest.split(' ').filter(word => word !== '')
+  let words = withoutAdjunct(rest.split(' ').filter(word => word !== ''))
+  const isOfRecipient = words.some(word => roleOf(word) === 'recipient')
+  if (isOfRecipient) words = words.filter(word => word !== MARKS.recipientDomain && word !== MARKS.otherHost)
   const roles = new Set(words.map(word => roleOf(word) ?? 'other'))
   if (claims.has('nobody') || claims.has('left')) roles.add('recipient')
   return { claims, party: ORDER.find(role => roles.has(role)), words }
+}
+
+/**
+ * Leaves out what a preposition adds behind a claim about the recipient: "removed in the course of a clean-up".
+ */
+function withoutAdjunct(words: readonly string[]): string[] {
+  const at = words.lastIndexOf(CLAIM)
+  const others = words.filter(word => word !== CLAIM)
+  const behind = at < 0 ? [] : words.slice(at + 1)
+  const isOfRecipient = words.slice(0, Math.max(at, 0)).some(word => roleOf(word) === 'recipient')
+  if (!isOfRecipient || !ADJUNCT.test(behind[0] ?? '')) return others
+  const counted = behind.filter(word => COUNTED.has(roleOf(word)) || RESERVED.test(word))
+  return [...words.slice(0, at).filter(word => word !== CLAIM), ...counted]
+}
+
+/** Tells whether a clause says of us or of the recipient what we do not know. */
+function isAboutUs(party: Role | undefined, words: readonly string[]): boolean {
+  if (party === 'sender') return !words.some(word => roleOf(word) === 'content')
+  return words.some(word => roleOf(word) === 'recipient') && words.some(word => roleOf(word) === undefined)
 }
 
 function findingOf(
@@ -97,28 +125,29 @@ function findingOf(
 ): Finding | undefined {
   const isGone = claims.has('gone') || claims.has('left')
   const isAbsent = claims.has('absent') || claims.has('nobody')
+  if (claims.size === 0) return isAboutUs(party, words) ? 'unclear' : undefined
   switch (heading === 'sender' && party !== 'content' ? heading : party) {
     case 'sender':
       // "You are not allowed" and "your message was refused" name a policy or the message.
-      if (!isGone && !isAbsent && words.some(word => word === 'you' || roleOf(word) === 'content'))
-        return undefined
+      if (!isGone && !isAbsent && words.some(word => roleOf(word) === 'content')) return undefined
+      if (!isGone && !isAbsent && words.includes('you')) return 'unclear'
       return claims.size > 1 || !claims.has('negated') || words.some(word => NAMED.test(word))
         ? 'sender'
-        : undefined
+        : 'unclear'
     case 'host':
-      return isGone || isAbsent ? 'host' : undefined
+      return isGone || isAbsent || claims.has('down') ? 'host' : undefined
     case 'content':
       return claims.has('absent') ? 'content' : undefined
     case 'domain':
       return (isGone || isAbsent) && words.includes(MARKS.recipientDomain) ? 'domain-absent' : undefined
     case 'recipient':
-      if (claims.has('failed') || claims.has('negated')) return undefined
+      if (claims.has('failed') || claims.has('negated') || claims.has('down')) return undefined
       return isGone
         ? 'recipient-gone'
         : isAbsent || claims.has('undelivered')
           ? 'recipient-absent'
           : undefined
     default:
-      return undefined
+      return isAboutUs(party, words) ? 'unclear' : undefined
   }
 }

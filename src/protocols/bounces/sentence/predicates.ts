@@ -8,9 +8,10 @@
  * - `nobody`, `left`: the same of a recipient that only the phrase names.
  * - `undelivered`: says of the recipient that it is absent, and nothing of anything else.
  * - `failed`: refused or not verified.
+ * - `down`: out of order.
  * - `negated`: any other negation.
  */
-export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'negated' | 'undelivered'
+export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'down' | 'negated' | 'undelivered'
 
 export interface Predicate {
   claim: Assertion
@@ -19,7 +20,7 @@ export interface Predicate {
 
 /** Nouns for where the recipient is not found, with what may stand before them. */
 const PLACE =
-  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|domino|active|public|names?) ){0,5}(?:servers?|hosts?|backends?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|cluster|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
+  '(?:(?:the|this|that|our|my|any|its|local|global|e?mail|user|recipient|virtual|relay|routing|active|valid|address|alias|account|customer|post|internal|mailbox|member|bounce|server|system|ldap|destination|remote|target|recipient|domino|active|public|names?) ){0,5}(?:servers?|hosts?|backends?|systems?|machines?|domains?|sites?|director(?:y|ies)|databases?|tables?|maps?|relays?|gateways?|organi[sz]ation|company|tenant|ldap|nodes?|cluster|platform|network|installation|mailservers?|books?|office|firm|school|university|place|provider|services?|filters?|department|destination|environment|(?:recipient|user|address|mailbox) list|@todomain|@host)'
 const PEOPLE =
   '(?:users|members|customers|subscribers|recipients|addresses|mailboxes|accounts|employees|students|people|clients)'
 const MAILBOX =
@@ -38,12 +39,13 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
       '(?:of|for) (?:your|the|this) (?:message|mail|email|letter|mm)',
-      'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat|ontvanger))',
+      'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat\\p{L}*|correspondant|ontvanger))',
       '(?:matching )?(?:directory|database|ldap|table)(?= (?:entry|entries|records?|match))',
+      'in (?:january|february|march|april|may|june|july|august|september|october|november|december)',
       'to (?:submit|send)(?: e?mails?| messages?)?',
       '(?:this|the|your) (?:message|mail|email) was (?:sent|addressed) to|a la que se envio este mensaje|a cui e stato inviato il messaggio|para a qual esta mensagem foi enviada|waaraan dit bericht is verzonden|giving up on(?: @\\p{L}+)?|(?:remote )?(?:host|server)(?: @\\p{L}+)? (?:said|replied|answered)(?= \\p{N})|(?:on|at|by) @ip|left no (?:forwarding )?address|to another \\p{L}+|we deliver(?: mail)? (?:for|to)',
       '(?:address )?verification failed for(?= @to)',
-      'by (?:the |an? |its |his |her |their |our )?(?:system |mail |site |account |mailbox )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request|(?:due to|because of) (?:\\p{L}+ )?(?:inactivity|non ?use|age|disuse)|auf (?:eigenen )?wunsch(?: des \\p{L}+)?|(?:wegen|nach) (?:\\p{L}+ )?inaktivitat|(?:pour (?:cause d )?|suite a (?:une )?)inactivite(?: prolongee)?|por (?:falta de uso|inactividad|inatividade)|per inattivita|a (?:la )?(?:demande|peticion|richiesta|pedido) d\\p{L}+ \\p{L}+',
+      'by (?:the |an? |its |his |her |their |our )?(?:system |mail |site |account |mailbox )?(?:administrators?|owner|user|holder|hoster)|(?:on|at|upon) (?:the |his |her )?request|(?<!blocked )(?:due to|because of|for) (?:\\p{L}+ )?(?:inactivity|non ?use|age|disuse|violation|abuse|breach|non ?payment)(?: of (?:our|the) \\p{L}+)?|auf (?:eigenen )?wunsch(?: des \\p{L}+)?|(?:wegen|nach) (?:\\p{L}+ )?inaktivitat|(?:pour (?:cause d )?|suite a (?:une )?)inactivite(?: prolongee)?|por (?:falta de uso|inactividad|inatividade)|per inattivita|a (?:la )?(?:demande|peticion|richiesta|pedido) d\\p{L}+ \\p{L}+',
     ),
     '',
   ],
@@ -54,7 +56,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       `(?:in|on|at|to|by|with|within|from|of|against|under|inside|for) ${PLACE}`,
       '(?:in|im|auf|bei|an|unter) (?:\\p{L}+ )?(?:organisation|domino verzeichnis|server|system|verzeichnis|domain|domane|unternehmen|firma|rechner)|(?:auf|in) (?:diesem|unserem) \\p{L}{0,12}(?:server|system)',
       '(?:sur|dans|de|chez|a) (?:ce |cette |notre |l )?(?:serveur|systeme|annuaire|domaine|societe|entreprise|organisation|base)',
-      '(?:en|de|no|na|em|nesse|neste|in|su|sul|nel|nella|nell|dal|dalla|del|do|da) (?:este |esta |nuestro |el |la |nosso |nossa |questo |questa |nostro |nostra )?(?:servidor|sistema|directorio|dominio|empresa|server|azienda|diretorio|compania|organizacion|organizacao|organizzazione)',
+      '(?:en|de|no|na|em|nesse|neste|in|su|sul|nel|nella|nell|nei|dal|dalla|del|do|da) (?:este |esta |nuestro |el |la |nosso |nossa |questo |questa |nostro |nostra |nostri )?(?:servidor|sistema|sistemi|directorio|dominio|empresa|server|azienda|diretorio|compania|organizacion|organizacao|organizzazione)',
       '(?:op|in|bij) (?:deze |onze |dit |ons |het |de )?(?:server|systeem|domein|bedrijf|organisatie)',
       '(?:на|в) (?:этом |данном |нашем |нашеи )?(?:сервере|системе|домене|компании|организации)',
       '(?:na|w) (?:tym |naszym |tej |naszej )?(?:serwerze|systemie|domenie|firmie)',
@@ -78,7 +80,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
 const ENGLISH: readonly Predicate[] = [
   of(
     'nobody',
-    '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)|no valid recipients?(?! in)',
+    '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)|(?:no valid recipients?|all (?:the )?recipients (?:are|were) (?:invalid|unknown))(?! in)',
   ),
   of(
     'left',
@@ -93,21 +95,22 @@ const ENGLISH: readonly Predicate[] = [
     'gone',
     'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
     'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
-    'disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
+    'blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
-    '(?:not|never) (?:(?:be|been|get|able to|actually|currently|yet) ){0,2}(?:found|find|locate[d]?|know[n]?|list(?:ed)?|recogni[sz]ed?|register(?:ed)?|present|valid|local|identif(?:y|ied)|resolved?(?: to)?|existent|exist(?:ed|s|ing)?|serve[d]?|host(?:ed)?|handled?|match(?:ed|es)?|assigned|mapped|associated|defined|allocated|issued|enabled|created|set up|provisioned|have|listed|configured)',
+    '(?:not|never) (?:(?:be|been|get|able to|actually|currently|yet) ){0,2}(?:found|find|locate[d]?|know[n]?|list(?:ed)?|recogni[sz]ed?|register(?:ed)?|present|valid|local|identif(?:y|ied)|resolved?(?: to)?|existent|exist(?:ed|s|ing)?|serve[d]?|host(?:ed)?|handled?|match(?:ed|es)?|assigned|mapped|associated|defined|activated|allocated|issued|enabled|created|set up|provisioned|have|listed|configured)',
     'no longer (?:exists?|valid|known|there|present|available|has|have|holds|found|registered|listed|recogni[sz]ed)',
     'not (?:@one|@here|here|with us|available @here)',
     'unable to (?:find|locate|identify|recogni[sz]e|match|resolve)',
     'failed to (?:find|locate|identify)',
-    'unavailable',
+    'unavailable|(?<!temporarily )not available',
     'not (?:an?|any|our|the|my)',
     'has no (?:mx|address record|mail exchanger)',
     'no such',
     'unknown|invalid|illegal|nonexist\\p{L}*|inexist[ae]nt|unrecogni[sz]ed|bad|wrong|missing|zero',
   ),
+  of('down', 'corrupt(?:ed)?|broken|dead|down|offline|unreachable|not (?:reachable|respond\\p{L}*|running)'),
   of('undelivered', 'undeliverable|unroute?able'),
   of(
     'failed',
@@ -128,7 +131,7 @@ const GERMANIC: readonly Predicate[] = [
   of(
     'gone',
     'abgemeldet|deaktiviert\\p{L}*|stillgelegt|gesperrt\\p{L}*|inaktiv\\p{L}*|geschlossen\\p{L}*|stillgelegt\\p{L}*|geku?e?ndigt\\p{L}*|gelo?e?scht\\p{L}*|entfernt|abgeschaltet|aufgelo?e?st|abgelaufen|archiviert|erloschen|nicht (?:mehr )?(?:aktiv|genutzt|verwendet|benutzt|in (?:betrieb|gebrauch|verwendung|benutzung))',
-    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|opgezegd|afgesloten|beeindigd|gestopt|vervallen|niet (?:meer )?(?:actief|in gebruik)',
+    'opgeheven|gesloten|verwijderd|geblokkeerd|inactief|gedeactiveerd|uitgeschakeld|opgezegd|afgesloten|beeindigd|gestopt|vervallen|niet (?:meer )?(?:actief|in gebruik|in dienst)',
   ),
   of(
     'absent',
@@ -154,7 +157,7 @@ const ROMANCE: readonly Predicate[] = [
     'left',
     'ne (?:travaille|fait) plus (?:chez nous|ici|@here|partie (?:de |du |des )?(?:l |notre |nos )?\\p{L}+)|n est plus (?:employee?|chez nous|parmi nous)|a quitte (?:la societe|l entreprise|notre societe|nous)',
     'ya no (?:trabaja|labora|pertenece|forma parte)(?: (?:en|a|de) (?:la |esta |nuestra )?\\p{L}+)?',
-    '(?:nao trabalha mais|nao trabalha|nao faz mais parte (?:da|do) (?:\\p{L}+ ){0,1}\\p{L}+)',
+    '(?:nao trabalha mais|nao trabalha|nao faz mais parte(?: (?:da|do) \\p{L}+)?(?: @here)?)',
     'non lavora piu|non fa piu parte (?:della |dell )?(?:nostra )?\\p{L}+|ha lasciato (?:l |la |la nostra )?\\p{L}+',
   ),
   of(
@@ -171,15 +174,15 @@ const ROMANCE: readonly Predicate[] = [
     'absent',
     'n existe\\p{L}* (?:pas|plus)',
     'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?|attribuee?|referencee?|disponible|joignable|configuree?|declaree?)',
-    'n a pas (?:ete|pu etre) (?:trouve|localise|cree|reconnu|identifie|attribue)\\p{L}*|(?:impossible|pas pu|pas possible) de trouver',
-    '(?:ne )?correspond(?:ant)? a aucune?|aucune?(?: (?:\\p{L}+ ){1,4}ne correspond)?',
+    'n a plus(?: (?:de?|son))?|n a pas (?:ete|pu etre) (?:trouve|localise|cree|reconnu|identifie|attribue)\\p{L}*|(?:impossible|pas pu|pas possible) de trouver',
+    '(?:ne )?correspond(?:ant)?(?: pas)?(?: a)? aucune?|ne correspond(?: pas)?|aucune?',
     'non trouvee?s?|n y a pas|pas de?',
     '(?:ya )?no existen?(?: mas)?|no hay(?: ningun[oa]?)?',
-    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|aparece|figura)n?(?: a)?|no corresponde a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
+    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|aparece|figura)n?(?: a)?|no (?:corresponde|pertenece) a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
     '(?:ja )?nao existem?(?: mais)?|nao ha',
     'nao (?:encontramos|conhecemos|consta|corresponde a nenhum[ao]?)|nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
     'non esiston?o?(?: piu)?|non esiste(?: piu)?',
-    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|attiv|esistente|disponibil|assegnat|abilitat|riconosciut|registrat|valid|conosciut|censit)\\p{L}*',
+    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|attiv|esistente|disponibil|assegnat|abilitat|riconosciut|registrat|valid|conosciut|censit)\\p{L}*|non risultan?o?',
     'nessun[oa]?(?: \\p{L}+ corrisponde)?|nenhuma?',
     'inconnue?s?|inexistante?s?|introuvables?|invalides?|incorrecte?s?|erronee?s?|non valides?',
     '(?:desconocid|invalid|desconhecid|sconosciut|incorret|incorrect|errat)[aoie]s?',
