@@ -39,7 +39,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
         'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
         'no mx (?:records? )?(?:(?:was |were )?found|for)|found no mx|nxdomain|null ?mx|nullmx',
         'point to non-existent hosts|only a? ?(?:non-existent|invalid) mx',
-        '(?:destination|host|computer)[^.]{0,40}(?:was )?not found',
+        '(?:destination(?! mail ?box)|host|computer)[^.]{0,40}(?:was )?not found',
         'name or service not known|cannot resolve|not resolv',
         'domain[^.]{0,20}(?:existiert nicht|unbekannt)|domaine inconnu|dominio (?:no existe|desconocido|inesistente)|домен не (?:существует|наиден)',
       ].join('|'),

@@ -48,6 +48,8 @@ export interface Clause {
    * names.
    */
   announces: boolean
+  /** True for a question, which says nothing. */
+  asks: boolean
 }
 
 export function clausesOf(text: string, facts: EnvelopeFacts): Clause[] {
@@ -56,15 +58,18 @@ export function clausesOf(text: string, facts: EnvelopeFacts): Clause[] {
   const pieces = plain(isUnpaired ? marked.replaceAll('"', '. ') : marked)
     .replace(RELATIVE, ', ')
     .split(ENDS)
-  const name = wordsIn(fold(facts.recipient?.slice(0, facts.recipient.lastIndexOf('@')) ?? ''))
+  const names = [...facts.ours.map(one => [one, MARKS.ours]), [facts.recipient ?? '', MARKS.recipient]].map(
+    ([address, name]) => [wordsIn(fold(address!.slice(0, Math.max(0, address!.lastIndexOf('@'))))), name!],
+  )
   const clauses: Clause[] = []
   for (let i = 0; i < pieces.length; i += 2) {
     const words = wordsIn(pieces[i]!)
-    // What is asked is not said.
-    if (words !== '' && !pieces[i + 1]?.includes('?'))
+    const end = pieces[i + 1] ?? ''
+    if (words !== '')
       clauses.push({
-        text: withName(words, name),
-        announces: /^[^,]*(?::|\.\.|…|[-–—])/.test(pieces[i + 1] ?? ''),
+        text: withNames(words, names),
+        announces: /^[^,]*(?::|\.\.|…|[-–—]|[?？])/.test(end),
+        asks: /[?？]/.test(end),
       })
   }
   return clauses
@@ -74,11 +79,15 @@ function wordsIn(text: string): string {
   return (text.match(/@\p{L}+|[\p{L}\p{N}]+/gu) ?? []).join(' ')
 }
 
-/** Marks the local part of the recipient, unless it is a word that means something. */
-function withName(words: string, name: string): string {
-  return name === '' || roleOf(name) !== undefined
-    ? words
-    : ` ${words} `.replaceAll(` ${name} `, ` ${MARKS.recipient} `).trim()
+/** Marks local parts of the parties, unless they are words that mean something; the recipient's wins. */
+function withNames(words: string, names: readonly (readonly string[])[]): string {
+  return names
+    .reduceRight(
+      (text, [name, mark]) =>
+        name === '' || roleOf(name!) !== undefined ? text : text.replaceAll(` ${name} `, ` ${mark} `),
+      ` ${words} `,
+    )
+    .trim()
 }
 
 function withMarks(text: string, facts: EnvelopeFacts): string {

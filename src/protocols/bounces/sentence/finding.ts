@@ -20,13 +20,13 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
   const clauses = clausesOf(text, facts)
   const found = new Set<Finding>()
   let heading: Role | undefined
-  for (const { text: clause, announces } of clauses) {
+  for (const { text: clause, announces, asks } of clauses) {
     const closed = closedScriptFinding(clause)
     if (closed) found.add(closed)
     const { claims, party, words } = readClause(clause)
     const finding = findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
-    if (finding) found.add(finding)
-    heading = announces && ![...claims].some(saysWhat) ? headingOf(party, words, clause) : undefined
+    if (finding && !asks) found.add(finding)
+    heading = announces && (asks || ![...claims].some(saysWhat)) ? headingOf(party, words, clause) : undefined
   }
   if (isPassing(clauses)) found.add('passing')
   return found
@@ -113,7 +113,7 @@ function withoutAdjunct(words: readonly string[]): string[] {
 
 /** Tells whether a clause says of us or of the recipient what we do not know. */
 function isAboutUs(party: Role | undefined, words: readonly string[]): boolean {
-  if (party === 'sender') return !words.some(word => roleOf(word) === 'content')
+  if (party === 'sender' && !words.some(word => roleOf(word) === 'content')) return true
   return words.some(word => roleOf(word) === 'recipient') && words.some(word => roleOf(word) === undefined)
 }
 

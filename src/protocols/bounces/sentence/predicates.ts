@@ -35,7 +35,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       `(?:electronic )?(?:e?mail|group|shared)(?= ${MAILBOX})`,
       `(?<=(?:adres(?:se?)?|boite|compte|cuenta|direccion|casilla|buzon|conta|caixa|endereco|indirizzo|casella|account) )(?:(?:de|di|d) )?${MAIL}`,
       '(?:that |which |who |whom |to which |to whom )?you (?:(?:are|were|have|had|just) ){0,2}(?:(?:try|tried|trying|attempt\\p{L}*|want\\p{L}*|wish\\p{L}*|intend\\p{L}*) to (?:reach|contact|write to|e?mail|send (?:\\p{L}+ ){0,3}to|deliver to)|(?:writ(?:e|ing|ten)|wrote|sen(?:d|t|ding)|mail(?:ed|ing)|addressed)(?: (?:this|the|a|your) (?:message|e?mail))? to|mailing|looking for|specified|entered|typed|provided|gave|supplied|addressed|requested|named)',
-      '(?:die|den|das) sie (?:\\p{L}+ )?(?:suchen|anschreiben|meinen|(?:angegeben|angeschrieben|eingegeben|genannt) haben)|von ihnen|(?:die|dat|dien) u (?:zoekt|probeert te bereiken|heeft (?:ingevoerd|opgegeven))|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
+      '(?:die|den|das) sie (?:\\p{L}+ )?(?:suchen|anschreiben|meinen|(?:angegeben|angeschrieben|eingegeben|genannt) haben)|von ihnen(?: \\p{L}{3,30}(?:te|ene)[nrsm]?(?= ))?|(?:die|dat|dien) u (?:zoekt|probeert te bereiken|heeft (?:ingevoerd|opgegeven))|an (?:die|den|das) sie (?:schreiben|senden)(?: wollen| mochten)?',
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
       '(?:of|for) (?:your|the|this) (?:message|mail|email|letter|mm)',
@@ -78,6 +78,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
 ]
 
 const ENGLISH: readonly Predicate[] = [
+  of('failed', '(?:unknown|unspecified) (?:error|reason|problem|failure|cause)(?! \\p{N})'),
   of(
     'nobody',
     '(?:nobody|no ?one|noone)(?! (?:may|can|but|else|except))|not (?:someone|somebody|anyone|anybody)|(?:no valid recipients?|all (?:the )?recipients (?:are|were) (?:invalid|unknown))(?! in)',
@@ -95,7 +96,7 @@ const ENGLISH: readonly Predicate[] = [
     'gone',
     'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
     'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
-    'blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
+    'went away|deprovisioned|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
@@ -138,7 +139,7 @@ const GERMANIC: readonly Predicate[] = [
     'besteht nicht(?: mehr)?|existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
     'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig|vergeben|belegt|erreichbar|zustellbar|geschaltet|hinterlegt|gefuhrt|gemeldet)',
     'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
-    'kenn(?:e|en|t) (?:\\p{L}+ ){0,3}nicht',
+    'kennen (?!sie )(?:\\p{L}+ ){0,3}nicht',
     'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|inexistent\\p{L}*|unzustellbar',
     '(?:gibt es )?kein(?:e[nmrs]?)?',
     'best(?:aat|aan) (?:\\p{L}+ ){0,3}niet(?: meer)?',
@@ -247,7 +248,7 @@ export const PASSING = words(
   'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
   'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|sicherheitsgrund\\p{L}*|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
   'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|securite|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
-  'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el|ahora)(?: momento)?|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
+  'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el momento|ahora)|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
   'temporari\\p{L}*|mais tarde|ate (?:amanha|\\d+)|amanha|manutencao|no momento|atualmente|seguranca|provisori\\p{L}*|em \\d{1,5} (?:minutos?|horas?|dias?)',
   'temporane\\p{L}*|piu tardi|al momento|attualmente|sicurezza|provvisori\\p{L}*|manutenzione|fino a\\p{L}*|domani|(?:tra|fra) \\d{1,5} (?:minuti|ore|giorni)',
   'tijdelijk\\p{L}*|momenteel|veiligheid\\p{L}*|voorlopig|onderhoud|morgen|op dit moment|over \\d{1,5} (?:minuten|uur)',
