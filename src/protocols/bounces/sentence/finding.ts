@@ -1,6 +1,6 @@
 /**
- * Says what a reply is about: who or what words such as "unknown", "not found" or "disabled" are said of. They
- * blame the recipient only in a clause that names it and in which every other word is known to be harmless.
+ * Says what a reply is about: who or what words such as "unknown", "not found" or "disabled" are said of.
+ * They blame the recipient only in a clause that names it and has no other word that is not known.
  */
 import { type Clause, clausesOf, type EnvelopeFacts, NO_FACTS } from './clauses.ts'
 import { closedScriptFinding } from './closed-scripts.ts'
@@ -10,8 +10,8 @@ import { type Finding, MARKS, type Role, roleOf } from './roles.ts'
 export type Findings = ReadonlySet<Finding>
 
 /**
- * The first of these that a clause names is what it is about. A word without a role is `other`: a clause that is
- * not understood as a whole blames nobody.
+ * The first of these that a clause names is what it is about. A word without a role is `other`: a clause
+ * that is not understood as a whole blames nobody.
  */
 const ORDER: readonly Role[] = ['sender', 'host', 'content', 'other', 'domain', 'recipient']
 
@@ -99,7 +99,8 @@ function readClause(clause: string): Read {
 }
 
 /**
- * Leaves out what a preposition adds behind a claim about the recipient: "removed in the course of a clean-up".
+ * Leaves out what a preposition adds behind a claim about the recipient: "removed in the course of a
+ * clean-up".
  */
 function withoutAdjunct(words: readonly string[]): string[] {
   const at = words.lastIndexOf(CLAIM)
