@@ -13,14 +13,20 @@ export function urlOf(href = ''): string {
   return /^mailto:[^?]+$/i.test(url) || /^tel:/i.test(url) ? url.replace(URL_PREFIX, '') : url
 }
 
-/** Whether the words of a link show its URL already. */
+const PHONE_NUMBER = /^[+\d\s().-]+$/
+
+/**
+ * Whether the words of a link are its URL: apart from the scheme, the case of the host and a slash at the
+ * end, and for a phone number apart from blanks, dots, hyphens and parentheses.
+ */
 export function isSameUrl(words: string, url: string): boolean {
+  const joints = PHONE_NUMBER.test(url) ? /[\s().-]+/g : /\s+/g
   const bare = (text: string) =>
     text
       .trim()
-      .toLowerCase()
       .replace(URL_PREFIX, '')
-      .replace(/[\s()-]+/g, '')
+      .replace(/^[^/?#]*/, host => host.toLowerCase())
+      .replace(joints, '')
       .replace(/\/$/, '')
   return bare(words) === bare(url)
 }

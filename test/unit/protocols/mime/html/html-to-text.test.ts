@@ -87,6 +87,27 @@ const cases: [what: string, html: string, text: string | undefined][] = [
     '<a href="mailto:a@x.example?subject=b">Write</a>',
     'Write (mailto:a@x.example?subject=b)',
   ],
+  [
+    'a link whose words are another host',
+    '<a href="https://foobar.example">foo-bar.example</a>',
+    'foo-bar.example (https://foobar.example)',
+  ],
+  [
+    'a link whose words differ in the case of the path',
+    '<a href="https://x.example/A">x.example/a</a>',
+    'x.example/a (https://x.example/A)',
+  ],
+  [
+    'a link whose words differ in the case of the host',
+    '<a href="https://X.example/a/">x.EXAMPLE/a</a>',
+    'x.EXAMPLE/a',
+  ],
+  [
+    'a link whose words lack the query',
+    '<a href="https://x.example/a?b=(1)">x.example/a</a>',
+    'x.example/a (https://x.example/a?b=(1))',
+  ],
+  ['a telephone number with other joints', '<a href="tel:+1.555-0100">+1 555 0100</a>', '+1 555 0100'],
   ['a telephone number', '<a href="tel:+15550100">+1 (555) 0100</a>', '+1 (555) 0100'],
   [
     'links that lead nowhere',
