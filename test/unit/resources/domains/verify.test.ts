@@ -47,7 +47,7 @@ function resolverFor(t: TestContext, { server }: { server: string }, silenceMs =
 
 async function check(t: TestContext, zone: string, { laboratory = false } = {}): Promise<DomainChecks> {
   const server = await t.using(startZone(zone))
-  const silenceMs = zone.includes('TIMEOUT') ? 300 : undefined
+  const silenceMs = /TIMEOUT|MALFORMED/.test(zone) ? 300 : undefined
   return checkWith([resolverFor(t, server, silenceMs)], laboratory)
 }
 
