@@ -1,12 +1,13 @@
 /** Map with a time to live per entry and a maximum number of entries. */
 import type { Clock } from './clock.ts'
+import { makeRoom } from './make-room.ts'
 
 export interface ExpiringMap<V> {
   /** @returns undefined when there is no entry or it has expired */
   get(key: string): V | undefined
   /**
-   * Adds or replaces an entry, whose time to live starts now. When the map is full, the oldest entry is
-   * removed.
+   * Adds or replaces an entry, whose time to live starts now. When the map is full, the oldest entries
+   * are removed.
    * @param forMs time to live of this entry, if it differs from that of the map
    */
   set(key: string, value: V, forMs?: number): void
@@ -29,7 +30,7 @@ export function createExpiringMap<V>(
     },
     set(key, value, forMs = keptMs) {
       kept.delete(key)
-      if (kept.size >= most) kept.delete(kept.keys().next().value!)
+      makeRoom(kept, most)
       kept.set(key, { value, until: clock.monotonic() + forMs })
     },
     delete: key => void kept.delete(key),

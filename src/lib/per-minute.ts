@@ -1,8 +1,9 @@
 /** Counts events by key in fixed windows of one minute, with a limit on events and on keys. */
 import type { Clock } from './clock.ts'
+import { makeRoom } from './make-room.ts'
 
 const MINUTE_MS = 60_000
-/** Keys that are counted in a minute. Beyond this, the one that was counted first is forgotten. */
+/** Keys that are counted in a minute. Beyond this, those that were counted first are forgotten. */
 const KEYS_MAX = 50_000
 
 /**
@@ -20,8 +21,8 @@ export function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): 
       began = now
     }
     const count = (counts.get(key) ?? 0) + 1
+    if (count === 1) makeRoom(counts, KEYS_MAX)
     if (count <= limit) counts.set(key, count)
-    if (counts.size > KEYS_MAX) counts.delete(counts.keys().next().value!)
     return count <= limit
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
+import { makeRoom } from '../../lib/make-room.ts'
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../../protocols/dns/mx-hosts.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
@@ -73,7 +74,7 @@ export function createRouter(options: RouterOptions): Router {
   const keep = (domain: string, route: Promise<DeliveryRoute>) => {
     const entry = { route, until: clock.monotonic() + ROUTE_TTL_MS }
     kept.delete(domain)
-    if (kept.size >= ROUTES_MAX) kept.delete(kept.keys().next().value!)
+    makeRoom(kept, ROUTES_MAX)
     kept.set(domain, entry)
     route.then(
       ({ target }) => {

@@ -4,6 +4,7 @@
  * §5.7).
  */
 import type { Clock } from '../../lib/clock.ts'
+import { makeRoom } from '../../lib/make-room.ts'
 import { askServer, serverOf } from './query.ts'
 import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
 
@@ -63,7 +64,7 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
       if (!fresh && known && known.until > clock.monotonic()) return known.answer
       const entry = { answer: asked(name, type), until: Infinity }
       kept.delete(key)
-      if (kept.size >= CACHED_ANSWERS_MAX) kept.delete(kept.keys().next().value!)
+      makeRoom(kept, CACHED_ANSWERS_MAX)
       kept.set(key, entry)
       void entry.answer.then(answer => {
         entry.until = clock.monotonic() + lifeMs(answer)

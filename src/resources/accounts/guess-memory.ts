@@ -1,5 +1,7 @@
 /** Bounded map for counters of wrong guesses. A flood of new keys does not evict delayed keys. */
 
+import { makeRoom } from '../../lib/make-room.ts'
+
 interface GuessMemory<V> {
   get(key: string): V | undefined
   /** @param isProtected whether only other protected entries may evict this one; may differ between calls */
@@ -8,7 +10,7 @@ interface GuessMemory<V> {
 }
 
 /**
- * @param entriesMax limit per kind (protected or not); the entry that was set longest ago is evicted first
+ * @param entriesMax limit per kind (protected or not); the entries that were set longest ago are evicted
  */
 export function createGuessMemory<V>(entriesMax: number): GuessMemory<V> {
   const ordinary = new Map<string, V>()
@@ -22,8 +24,8 @@ export function createGuessMemory<V>(entriesMax: number): GuessMemory<V> {
     set(key, value, isProtected) {
       forget(key)
       const kept = isProtected ? protectedOnes : ordinary
+      makeRoom(kept, entriesMax)
       kept.set(key, value)
-      if (kept.size > entriesMax) kept.delete(kept.keys().next().value!)
     },
     delete: forget,
   }

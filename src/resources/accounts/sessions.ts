@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, idKey, sameId, wireId } from '../../lib/ids.ts'
+import { makeRoom } from '../../lib/make-room.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
@@ -97,7 +98,7 @@ export function createSessions(options: SessionOptions): Sessions {
     const key = idKey(id)
     unwritten.delete(key)
     if (at - lastSeenAt > TOUCH_EVERY_MS) return run('touchSession', { id, at })
-    if (unwritten.size === UNWRITTEN_MAX) unwritten.delete(unwritten.keys().next().value!)
+    makeRoom(unwritten, UNWRITTEN_MAX)
     unwritten.set(key, { id, userId, at })
   }
   const open = async (

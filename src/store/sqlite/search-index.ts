@@ -3,6 +3,7 @@
  * sealed.
  */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
+import { makeRoom } from '../../lib/make-room.ts'
 import {
   BLOCK_EMAILS,
   GONE,
@@ -65,7 +66,7 @@ export function sqliteSearchIndex(
       .prepare('select max(last_id) as last from email_segments where account_id = +?')
       .get(accountId) as { last: Id | null }
     const edge = { sealedTo: last ?? undefined, arrivedCount: 0 }
-    if (edges.size >= ACCOUNT_EDGES_MAX) edges.delete(edges.keys().next().value!)
+    makeRoom(edges, ACCOUNT_EDGES_MAX)
     edges.set(key, edge)
     return edge
   }

@@ -6,6 +6,7 @@ import { isIPv4 } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
 import { hashText } from '../../../lib/hash.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
+import { makeRoom } from '../../../lib/make-room.ts'
 
 export interface SourceIp {
   address: string
@@ -55,8 +56,8 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
       const family = families.find(members => members.some(member => member.address === address))
       if (!family || family.length === 1) return false
       cooling.delete(`${address} ${domain}`)
+      makeRoom(cooling, COOLING_ENTRIES_MAX)
       cooling.set(`${address} ${domain}`, clock.monotonic() + COOL_OFF_MS)
-      if (cooling.size > COOLING_ENTRIES_MAX) cooling.delete(cooling.keys().next().value!)
       return family.some(member => !isCooling(member.address, domain))
     },
   }

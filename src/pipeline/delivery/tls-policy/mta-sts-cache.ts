@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../../../lib/clock.ts'
+import { makeRoom } from '../../../lib/make-room.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
 import { OutboundFault } from '../../../protocols/http-client/fault.ts'
@@ -88,7 +89,7 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   const pause = (domain: string) => {
     const lastMs = Math.min(RETRY_DELAY_MS_MAX, (pauses.get(domain)?.lastMs ?? RETRY_DELAY_MS_MIN / 2) * 2)
     pauses.delete(domain)
-    if (pauses.size >= FAILED_DOMAINS_MAX) pauses.delete(pauses.keys().next().value!)
+    makeRoom(pauses, FAILED_DOMAINS_MAX)
     pauses.set(domain, { until: clock.monotonic() + lastMs, lastMs })
   }
 

@@ -24,10 +24,10 @@ test('connection limit: open connections are limited per address', () => {
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
-test('connection limit: at most 50,000 networks are counted, and the first is forgotten first', () => {
+test('connection limit: at most 50,000 networks are counted, and the first are forgotten first', () => {
   const { open } = given({ newPerMinute: 1 })
   const network = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`
-  for (const count of [49_999, 500_000]) {
+  for (const count of [49_999, 60_000]) {
     open('192.0.2.1').close()
     assert.match(open('192.0.2.1').told, /Too many new/)
     for (let i = 0; i < count; i++) open(network(i)).close()

@@ -1,0 +1,32 @@
+import * as assert from 'uvu/assert'
+import { makeRoom } from '../../../src/lib/make-room.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/make-room')
+
+/** A map that counts how often its first entries are sought. */
+class Counting extends Map<number, true> {
+  soughtCount = 0
+  override keys() {
+    this.soughtCount++
+    return super.keys()
+  }
+}
+
+for (const most of [1, 2, 16, 17, 1_000, 50_000])
+  test(`make room: a map of ${most} entries keeps the newest, and the oldest are sought rarely`, () => {
+    const map = new Counting()
+    let largest = 0
+    for (let key = 0; key < 3 * most; key++) {
+      makeRoom(map, most)
+      map.set(key, true)
+      largest = Math.max(largest, map.size)
+    }
+    assert.is(largest, most)
+    assert.ok(map.soughtCount <= Math.min(2 * most, 2 * 16), String(map.soughtCount))
+    const kept = [...map.keys()]
+    assert.equal([kept[0], kept.at(-1)], [3 * most - kept.length, 3 * most - 1])
+    assert.ok(kept.length > (most * 15) / 16 - 1, String(kept.length))
+  })
+
+test.run()
