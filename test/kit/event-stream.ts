@@ -14,7 +14,7 @@ export interface EventStream {
   events: StreamedEvent[]
   /** Comments that have come. */
   readonly heartbeatCount: number
-  /** Resolves with the types seen, once there are so many. */
+  /** Resolves with the types seen, once there are so many. @throws Error if the stream ends before */
   types(count: number): Promise<string[]>
   /** Resolves when the server ends it. */
   ended: Promise<void>
@@ -52,7 +52,12 @@ export async function openEventStream(
       for (const block of blocks) take(block)
     }
   }
-  const ended = read().catch(() => {})
+  let hasEnded = false
+  const ended = read()
+    .catch(() => {})
+    .finally(() => {
+      hasEnded = true
+    })
   return {
     status: response.status,
     headers: response.headers,
@@ -61,7 +66,8 @@ export async function openEventStream(
       return heartbeatCount
     },
     async types(count) {
-      await until(() => events.length >= count)
+      await until(() => events.length >= count || hasEnded)
+      if (events.length < count) throw new Error(`the stream ended after ${events.length} of ${count} events`)
       return events.map(({ type }) => type)
     },
     ended,

@@ -22,10 +22,10 @@ export interface Following {
 
 export interface EventFeed {
   /**
-   * Subscribes to events that are recorded from now on, or after an event.
+   * Subscribes to events that are recorded from the result on, or after an event.
    * @throws TooManyWaiting if the account has too many subscriptions
    */
-  follow(accountId: Id, after: Id | undefined): Following
+  follow(accountId: Id, after: Id | undefined): Promise<Following>
   /** Ends all subscriptions. */
   close(): void
 }
@@ -89,12 +89,8 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
     else subscriptions.delete(key)
   }
 
-  async function* batchesOf(
-    accountId: Id,
-    after: Id | undefined,
-    isOver: () => boolean,
-  ): AsyncGenerator<EventBatch> {
-    let seen = after ?? (await newestEvent(db, accountId)) ?? firstIdAt(0)
+  async function* batchesOf(accountId: Id, after: Id, isOver: () => boolean): AsyncGenerator<EventBatch> {
+    let seen = after
     for (let quietSince = clock.monotonic(); !isOver(); ) {
       const batch = await look(accountId, seen)
       seen = batch.at(-1)?.id ?? seen
@@ -107,12 +103,14 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
   }
 
   return {
-    follow(accountId, after) {
+    async follow(accountId, after) {
+      // Read before the client learns that it is subscribed, so that it misses no event from then on.
+      const begin = after ?? (await newestEvent(db, accountId)) ?? firstIdAt(0)
       const key = idKey(accountId)
       enter(key)
       let hasEnded = false
       return {
-        batches: batchesOf(accountId, after, () => hasEnded || isClosed),
+        batches: batchesOf(accountId, begin, () => hasEnded || isClosed),
         end() {
           if (!hasEnded) leave(key)
           hasEnded = true

@@ -96,7 +96,7 @@ export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRou
         const since = lastSeen(request)
         const horizon = await horizonOf(accountId)
         const inSight = since && idTime(since) <= horizon ? firstIdAt(horizon + 1) : since
-        const { batches, end } = feed.follow(accountId, inSight)
+        const { batches, end } = await feed.follow(accountId, inSight)
         const done = endsInTime(credential, end)
         return { status: 200, headers: STREAM_HEADERS, content: framesFor(credential, batches), done }
       },

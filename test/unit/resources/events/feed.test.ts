@@ -65,7 +65,8 @@ async function nextLook(clock: ManualClock) {
 
 test('event feed: subscribers with the same cursor share a query', async t => {
   const { feed, clock, record, reads } = await open(t)
-  const readers = Array.from({ length: 20 }, () => reading(feed.follow(ACCOUNT, firstIdAt(0))))
+  const followings = await Promise.all(Array.from({ length: 20 }, () => feed.follow(ACCOUNT, firstIdAt(0))))
+  const readers = followings.map(reading)
   await until(() => clock.timerCount === 1)
   const before = reads()
   await record(3)
@@ -81,23 +82,34 @@ test('event feed: subscribers with the same cursor share a query', async t => {
 test('event feed: many events arrive in batches, in order, each once', async t => {
   const { feed, record } = await open(t)
   await record(2_050)
-  const { sizes, ids } = reading(feed.follow(ACCOUNT, firstIdAt(0)))
+  const { sizes, ids } = reading(await feed.follow(ACCOUNT, firstIdAt(0)))
   await until(() => ids.length >= 2_050)
   assert.equal(sizes, [...Array(10).fill(200), 50])
   assert.is(new Set(ids.map(id => Buffer.from(id).toString('hex'))).size, 2_050)
   assert.equal(ids, ids.toSorted(Buffer.compare))
 })
 
+for (const earlierCount of [0, 1, 250])
+  test(`event feed: events after the subscription are delivered, with ${earlierCount} before it, even before the first read`, async t => {
+    const { feed, clock, record } = await open(t)
+    if (earlierCount > 0) await record(earlierCount)
+    const following = await feed.follow(ACCOUNT, undefined)
+    await record(2)
+    const { sizes } = reading(following)
+    await until(() => clock.timerCount === 1)
+    assert.equal(sizes, [2])
+  })
+
 test('event feed: an empty batch arrives after 15 s without events', async t => {
   const { feed, clock } = await open(t)
-  const { sizes } = reading(feed.follow(ACCOUNT, undefined))
+  const { sizes } = reading(await feed.follow(ACCOUNT, undefined))
   for (let i = 0; i < 62; i++) await nextLook(clock)
   assert.equal(sizes, [0, 0])
 })
 
 test('event feed: events of other processes are delivered after 2 s', async t => {
   const { feed, clock, record } = await open(t, { isShared: true })
-  const { sizes, ids } = reading(feed.follow(ACCOUNT, undefined))
+  const { sizes, ids } = reading(await feed.follow(ACCOUNT, undefined))
   await until(() => clock.timerCount === 1)
   await record(2)
   for (let i = 0; i < 4; i++) await nextLook(clock)
@@ -109,19 +121,21 @@ test('event feed: events of other processes are delivered after 2 s', async t =>
 
 test('event feed: it does not poll without subscribers, whose number is limited', async t => {
   const { feed, clock } = await open(t)
-  const all = Array.from({ length: 50 }, () => reading(feed.follow(ACCOUNT, undefined)))
+  const followings = await Promise.all(Array.from({ length: 50 }, () => feed.follow(ACCOUNT, undefined)))
+  const all = followings.map(reading)
   await until(() => clock.timerCount === 1)
-  for (let i = 0; i < 450; i++)
-    assert.throws(
-      () => feed.follow(ACCOUNT, undefined),
-      (error: unknown) => error instanceof TooManyWaiting,
-    )
-  feed.follow(newId(STORE_EPOCH), undefined).end()
+  for (let i = 0; i < 450; i++) {
+    const refused: unknown = await feed.follow(ACCOUNT, undefined).catch(error => error)
+    assert.instance(refused, TooManyWaiting)
+  }
+  const other = await feed.follow(newId(STORE_EPOCH), undefined)
+  other.end()
   for (const { end } of all) end()
   clock.advance(500)
   assert.ok((await Promise.all(all.map(({ isOver }) => isOver))).every(Boolean))
   assert.is(clock.timerCount, 0)
-  feed.follow(ACCOUNT, undefined).end()
+  const again = await feed.follow(ACCOUNT, undefined)
+  again.end()
 })
 
 test.run()
