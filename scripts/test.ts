@@ -20,8 +20,8 @@ import { watchSources } from './source-watcher.ts'
 import { type FileResult, killTestProcesses, runTestFiles } from './test-process.ts'
 
 /**
- * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
- * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.
+ * Tests that are skipped with --stores, because they do not depend on the database: DNS, TLS, sessions, peers, and most
+ * HTTP tests. Without --stores they run on PostgreSQL, too.
  */
 const ON_SQLITE_ALONE = new RegExp(
   [
@@ -33,16 +33,16 @@ const ON_SQLITE_ALONE = new RegExp(
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
   ].join('|'),
 )
-/** A file system in memory, and how much must be free there: what tests wait for most is a disk. */
+/** File system in memory, and the free space that tests need there. Most tests wait for the disk otherwise. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 4 * 1024 ** 3
-/** Tests that start no programs of others, for which much may be forbidden there. */
+/** Tests that may use it, since they start no programs of other projects, which may have no access to it. */
 const FIT_FOR_MEMORY = /\/test\/(?:unit|flow|api)\//
 const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Tests that measure memory or change their process: each of them has one for itself. */
+/** Tests that measure memory or change their process: each file has a process of its own. */
 const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
-/** Number of neighbouring files that share a process: few where each starts the whole service. */
+/** Number of neighbouring files that share a process. It is lower for files that start the whole service. */
 const FILES_PER_PROCESS = 16
 const FLOW_FILES_PER_PROCESS = 6
 const STARTS_SERVICE = /\/test\/(?:flow|api)\//

@@ -1,4 +1,4 @@
-/** A program of its own, so that making and sending large bodies costs Mailhorn's process nothing: kind, count, bytes, URL, key. */
+/** Sends large bodies from its own process. Arguments: kind, count, bytes, URL, key. */
 import { request } from 'node:http'
 import { SENDER_DOMAIN } from './message.ts'
 

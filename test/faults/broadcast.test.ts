@@ -10,7 +10,7 @@ const CONTACTS = Number(process.env.BROADCAST_CONTACTS ?? 3_000)
 const test = suite('kill -9 in the middle of a broadcast', { limitMs: 120_000 + CONTACTS * 20 })
 /** Of a delivery whose attempt is under way. */
 const LEASED = 1
-/** Each so-and-so-many-th goes over a real connection, the others to the simulator. */
+/** Every nth message is sent over SMTP; the others go to the simulator. */
 const REAL_EVERY = 10
 /** Members who are seen to together, as the program does it: a kill comes after so many more, or less. */
 const SPREAD = 1.6

@@ -11,7 +11,7 @@ import { type Asked, type Endpoint, type Manner, startEndpoint } from './webhook
 const test = suite('webhooks: an endpoint that is down for an hour', { limitMs: 900_000 })
 const SENDS = Number(process.env.WEBHOOK_SENDS ?? 100_000)
 const BATCH = 100
-/** Each so-and-so-many-th goes over a real connection, the others to the simulator. */
+/** Every nth message is sent over SMTP; the others go to the simulator. */
 const REAL_EVERY = 10
 /** So few that each of their attempts finds a turn among those that fail, soon after it is due. */
 const FEW = 20

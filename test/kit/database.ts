@@ -57,7 +57,7 @@ export function settingsFor(dataDir: string): { DATABASE_URL?: string } {
   return isOnPostgres ? { DATABASE_URL: databaseOf(dataDir).url } : {}
 }
 
-/** How the database goes about a statement, by its own words; never by reading a whole table where it has an index. */
+/** Returns the query plan as the database explains it, with sequential scans disabled. */
 export function planOf(database: Pick<TestDatabase, 'rows'>, sql: string, ...parameters: unknown[]): string {
   const explain = isOnPostgres ? 'explain' : 'explain query plan'
   return database

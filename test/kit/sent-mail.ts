@@ -37,7 +37,7 @@ export interface SentMails {
   close(): Promise<void>
 }
 
-/** An address that the SPF record of the sender's domain allows; nobody's, but no example either (RFC 2544). */
+/** Address from the benchmarking range (RFC 2544), which the sender's SPF record allows. */
 export const SENDER_IP = '198.18.0.25'
 export const MAIL_HOST = 'mailhorn.test'
 const MX_HOST = '127.0.0.2'

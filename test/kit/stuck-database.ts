@@ -1,4 +1,4 @@
-/** The database of a running service, kept from taking anything. */
+/** Blocks writes to the database of a running service. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { isOnPostgres } from './database.ts'

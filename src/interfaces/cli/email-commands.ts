@@ -33,7 +33,7 @@ export const emailCommands: CliCommand[] = [
   },
 ]
 
-/** Of the columns that stand below a host. */
+/** Width of the columns below a host. */
 const PHASE_COLUMNS = 10
 const TIME_COLUMNS = 9
 

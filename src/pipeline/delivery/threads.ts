@@ -22,13 +22,13 @@ import type { SourceIp } from './shaping/source-ips.ts'
 import type { WarmupPlan } from './shaping/warmup-plan.ts'
 import type { SmartHostSettings } from './smart-host.ts'
 
-/** What a delivery thread is told at its start. */
+/** Data with which a delivery thread starts. */
 export interface DeliveryThreadData extends DeliverySettings {
   index: number
   owner: string
   leases: LeaseTerms
   writer: MessagePort
-  /** On which it is asked. */
+  /** Port for calls such as `pathsTo`. */
   calls: MessagePort
   location: StoreLocation
   secret: Uint8Array
@@ -42,7 +42,7 @@ export interface DeliverySettings {
   logLevel: LogLevel
   /** EHLO name. */
   localName: string
-  /** Names under which this installation takes mail itself. */
+  /** Host names of this installation: mail to them is delivered here. */
   ownNames: string[]
   simulatorDomains: ReadonlySet<string>
   resolvers: readonly string[]
@@ -50,28 +50,28 @@ export interface DeliverySettings {
   allowPrivateAddresses: boolean
   sourceIps: readonly SourceIp[]
   warmup: WarmupPlan
-  /** PEM of the authorities to trust, in place of the runtime's. */
+  /** Trusted certificate authorities as PEM, instead of those of the runtime. */
   authorities: string[] | undefined
-  /** Deliveries under way at once, in all threads. */
+  /** Maximum number of concurrent deliveries in all threads. */
   connections: number
-  /** Sessions kept for the next message, in all threads. */
+  /** Maximum number of idle sessions in all threads. */
   idleConnections: number
-  /** Of one account; any number when null. */
+  /** Maximum number of concurrent deliveries of an account; null for no limit. */
   accountConnections: number | null
   providers: LimitSettings
   smartHosts: SmartHostSettings
-  /** Null where DANE is off. */
+  /** Resolver that validates DNSSEC; null if DANE is off. */
   validatingResolver: string | null
-  /** Whether it is believed where it is not on this host. */
+  /** Whether its AD flag is trusted although it is on another host. */
   trustAd: boolean
-  /** By which it shows that it validates. */
+  /** Signed name with which its validation is tested. */
   signedName: string
   /** Whether results are counted for TLS reports. */
   tlsReports: boolean
   mtaSts: boolean
-  /** Of hosts with MTA-STS policies. */
+  /** HTTPS port of hosts with MTA-STS policies. */
   policyPort: number
-  /** Whether they may be on this host, for tests. */
+  /** Whether policies may be fetched from loopback addresses, for tests. */
   fetchLoopback: boolean
 }
 
@@ -80,17 +80,17 @@ export type DeliveryOrder =
   | { order: 'stop'; graceMs: number }
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
 
-/** What can be asked of a delivery thread. */
+/** Calls that a delivery thread answers. */
 export type DeliveryFunctions = {
   pathsTo: PathsTo
 }
 
 export interface DeliveryThreads {
-  /** Of all threads. */
+  /** Returns the paths of all threads. */
   pathsTo: PathsTo
-  /** Something may have become due of which nobody has been told. */
+  /** Looks up due queue keys again, because an announcement may have been missed. */
   look(): void
-  /** @param graceMs for attempts under way */
+  /** @param graceMs time for attempts in progress to end, in ms */
   stop(graceMs: number): Promise<void>
 }
 
@@ -108,14 +108,14 @@ interface ThreadsOptions {
   log: Log
 }
 
-/** Beyond the grace given to attempts. */
+/** A thread that has not stopped this long after the grace period is terminated, in ms. */
 const TERMINATE_AFTER_MS = 5_000
 
-/** Sees to the leases of a former life, then starts all threads; resolves when they are at work. */
+/** Reclaims the leases of the previous run and starts all threads. Resolves when all are ready. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
   const { run, clock, log, db, settings } = options
   const { leaseMs, onUnknown } = options.leases
-  const leases = await seeToLeases(options)
+  const leases = await reclaimOldLeases(options)
   const instance = `${process.pid}-${crypto.randomUUID()}`
   const queueKeysChannel = `queueKeys-${instance}`
   const callers: Caller[] = []
@@ -175,9 +175,9 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
 }
 
 /**
- * Of one process alone, all leases are of a former life, and void; of several, those are that have run out.
+ * With one process, all leases are from a previous run and void. With several, only expired leases are.
  */
-async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
+async function reclaimOldLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
   const { leaseMs, isShared, onUnknown } = leases
   const become = onUnknown === 'hold' ? 'they are held until an operator releases them' : 'they were requeued'
   if (isShared)

@@ -228,9 +228,11 @@ export function unsealed(secrets: SecretKeys, key: Uint8Array, host: string): st
 }
 
 /**
- * Of a key that has an account already, that one. Who asks for certificates agrees to the terms.
+ * Creates the ACME account of the key, or finds it if it exists (RFC 8555 §7.3). Agrees to the terms of
+ * service.
  * @param email null for an account without an address
- * @returns its URL @throws AcmeFault
+ * @returns the URL of the account
+ * @throws AcmeFault
  */
 async function openAccount(session: AcmeSession, email: string | null): Promise<string> {
   const { newAccount } = await session.directory()

@@ -60,22 +60,22 @@ export interface DomainChecks {
 export interface CheckedDomain {
   checks: DomainChecks
   ownership: Standing
-  /** In the order of the selectors. */
+  /** Results of the DKIM records, in the order of the selectors. */
   selectors: Standing[]
-  /** Whoever goes to the host of its links comes here; undefined where it has none. */
+  /** Whether the tracking host resolves to this service; undefined without a tracking host. */
   linksAreServed: boolean | undefined
 }
 
-/** A DKIM selector's record and the key it must lead to. */
+/** DKIM record of a selector, and the public key that it must contain. */
 interface SelectorRecord {
   record: DomainDnsRecord
   publicKey: string
 }
 
-/** Whom a check asks. */
+/** Resolvers and servers that a check queries. */
 export interface Inquiry {
   resolvers: readonly DnsObserver[]
-  /** Whether an address that the DNS names may be asked. */
+  /** Whether an address from the DNS may be connected to. */
   isAllowed(address: string): boolean
   openObserver(label: string, address: string): DnsObserver
 }

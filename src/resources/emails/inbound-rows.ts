@@ -13,15 +13,15 @@ import type { Db } from '../../store/schema.ts'
 /** A message for one account. */
 export interface NewInbound {
   accountId: Id
-  /** Of the first recipient. */
+  /** Domain of the first recipient. */
   domainId: Id
-  /** As on the envelope, each once. */
+  /** Recipients of the envelope, each once. */
   recipients: readonly string[]
 }
 
 interface StoreInbound {
   messages: readonly NewInbound[]
-  /** Of the envelope; empty for the null sender. */
+  /** Sender of the envelope; empty for the null sender. */
   sender: string
   clientIp: string | null
   helo: string | null

@@ -8,7 +8,7 @@ const test = suite('peers: reports of Exim')
 const PROGRAM = '/usr/sbin/exim4'
 const USER = 'Debian-exim'
 
-/** It takes what comes, and finds out when it delivers: nobody there, a quota of one byte, a host that is not up. */
+/** Exim accepts every recipient and fails on delivery: unknown user, mailbox over quota, host unreachable. */
 describeReporter(test, async backPort => {
   const root = openDebianRoot({ package: 'exim4-daemon-light', programs: [PROGRAM], users: [USER] })
   const port = await freePort()

@@ -1,4 +1,4 @@
-/** The queue: mail is tried again now, held, released, canceled. */
+/** Operations on the queue: retry, hold, release and cancel. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { pathView } from '../../../pipeline/queue/paths.ts'
@@ -7,7 +7,7 @@ import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
-/** As many as one command takes on, so that mail keeps being accepted meanwhile. */
+/** Maximum per command, so that other commands can run in between. */
 const DELIVERIES_PER_COMMAND = 1_000
 export const DOMAINS_MAX = 500
 const SITES_MAX = 1_000
@@ -33,7 +33,7 @@ export const queueOperations = {
     },
   ),
 
-  /** A part of it; to be asked again while there is more. */
+  /** Processes one batch. The client repeats the call while `has_more` is true. */
   'queue.steer': operation(
     z.object({ what: z.enum(['retry', 'cancel']), mail: selected }),
     async (parts, { what, mail }) => {

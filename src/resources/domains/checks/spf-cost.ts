@@ -9,7 +9,7 @@ import { textsOf } from './values.ts'
 
 interface SpfCost {
   lookUps: number
-  /** Of them, those that find nothing: more than two are too many. */
+  /** Number of void look-ups (RFC 7208 §4.6.4 allows two). */
   voids: number
   problems: Problem[]
 }

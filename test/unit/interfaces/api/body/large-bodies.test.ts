@@ -39,7 +39,7 @@ async function readHere<W extends BodyWork>(value: unknown, work: W): Promise<Bo
   return doBodyWork(parseJson(Buffer.from(JSON.stringify(value))), work, reading.preparation)
 }
 
-/** What comes of it, drafts and their like left out. */
+/** Returns the result without the names of drafts, which differ. */
 async function outcome(read: Promise<BodyOf<SendWork>>) {
   try {
     const { prepared, hash } = await read
