@@ -47,11 +47,13 @@ function suspectedFinding(
   const isTrue = counts.true + date + (takesCodes ? code : 0)
   const isFalse = counts.false + counts.never + (takesCodes ? code : 0)
   const saysLeft = { left: isTrue, stays: isFalse, unclear: isTrue + isFalse }[leaning]
-  if (saysLeft > 0) return isStrong && leaning === 'left' && date + code + other === 0 ? 'left' : 'ask'
+  const isFigure = isTopic && code > 0 && !takesCodes
+  if (saysLeft > 0 && !isFigure)
+    return isStrong && leaning === 'left' && date + code + other === 0 ? 'left' : 'ask'
   if (isSaidElsewhere) return undefined
   const isOrdinaryTime = date > 0 && isOrdinaryDate(name)
   if (leaning === 'stays' && !isOrdinaryTime && isEmptyForLeavers(values)) return 'ask'
-  if (isAmongFew(values) || [...values.texts.keys()].some(isNegated)) return 'ask'
+  if (isAmongFew(values)) return 'ask'
   const isText = counts.true + counts.false + date === 0 && isKind(name)
   const isRead = isText || other + counts.none + (takesCodes ? 0 : code) + (isTopic ? date : 0) === 0
   if (isRead || (isTopic && isOrdinary(name, true)) || isOrdinaryTime) return undefined
@@ -78,10 +80,11 @@ function isNegated(value: string): boolean {
   return words.length > 1 && value.length <= PHRASE_CHARACTERS_MAX && isForbidding(words)
 }
 
-/** Whether a few different values, some of which are not understood, have one of leaving or for none. */
+/** Whether a few values, some of which are not understood, have one of leaving, or for no or none. */
 function isAmongFew({ counts, texts }: ColumnValues): boolean {
   const isRepeated = texts.size <= 2 || rowsOf(texts) >= 2 * texts.size
-  const isAmbiguous = counts.vague + counts.none > 0 || (counts.word > 0 && counts.other > 0)
+  const isNo = rowsOf(texts) > 1 && [...texts.keys()].some(isNegated)
+  const isAmbiguous = isNo || counts.vague + counts.none > 0 || (counts.word > 0 && counts.other > 0)
   return isAmbiguous && texts.size <= VAGUE_TEXTS_MAX && isRepeated
 }
 

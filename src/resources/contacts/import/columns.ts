@@ -130,7 +130,7 @@ function namedColumns(names: readonly string[]): Column[] {
   const taken = new Set<FieldColumn>()
   const hasNames = names.some(name => ['first_name', 'last_name'].includes(fieldNamed(name, names) ?? ''))
   return names.map(name => {
-    if (name === '') return { kind: 'none' }
+    if (name === '') return { kind: 'none', name }
     if (!hasNames && !taken.has('first_name') && WHOLE_NAMES.includes(plainName(name))) {
       taken.add('first_name')
       return { kind: 'field', field: 'first_name', wholeName: name }
@@ -189,7 +189,7 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
     if (column) return column
     const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
     if (isEmail) return { kind: 'field', field: 'email' }
-    if (name === '' || fields.has('unsubscribed')) return { kind: 'none' }
+    if (fields.has('unsubscribed')) return { kind: 'none' }
     return consentNamed(name, false) ?? { kind: 'none', name }
   })
 }

@@ -4,7 +4,7 @@
  * parts of words count, in the languages of `consent-words.ts`.
  */
 import { contactingOf, hasStem, parts, tokens, wordsOf } from './contact-words.ts'
-import { hasOtherSubject, isFigure, isNoAnswer } from './ordinary-names.ts'
+import { hasOtherSubject, isFigure, isNoAnswer, isOfMail } from './ordinary-names.ts'
 
 export interface Suspicion {
   /** What a true value says; `unclear` if words of both meanings, or a negation, are in the name. */
@@ -156,7 +156,14 @@ export function suspicionOf(name: string): Suspicion | undefined {
   const stays = has(STAYS) || STAYS_PARTS.test(joined)
   const takesCodes = has(STATUS) || STATUS_PARTS.test(joined)
   const contacting = contactingOf(words)
-  if (!left && !stays && !takesCodes && !contacting && !words.some(word => hasStem(TOPICS, word)))
+  if (
+    !left &&
+    !stays &&
+    !takesCodes &&
+    !contacting &&
+    !isOfMail(words) &&
+    !words.some(word => hasStem(TOPICS, word))
+  )
     return undefined
   if (isFigure(words)) return undefined
   const isTopic = (!left && !stays) || has(UNTIL)

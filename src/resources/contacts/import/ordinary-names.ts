@@ -55,7 +55,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
   list(
     'breakfast captain native translator thesis major alumni graduated self employed affiliate partner investor beta tester sso onboarding done paid finished feature middle ' +
       'sibling brother sister friend garden boat bike bicycle truck computer laptop printer tv solar heating insurance pension savings income salary budget ' +
-      'driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
+      'domain provider b2b driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
       'priority satisfaction review installed install probability band leader donation donated volunteer lunch hotel flight arrival accommodation car ' +
       'name nickname alias title prefix suffix salutation greeting gender sex zodiac language lang locale nationality religion education degree school ' +
       'university college course class grade year profession occupation job position role department team industry sector branch marital child ' +
@@ -76,7 +76,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
     'vorname nachname anrede titel geschlecht sprache alter beruf branche abteilung funktion kategorie gruppe typ art klasse schule verein farbe grosse hobbys ' +
       'kind kinder haustier hund katze auto fuhrerschein raucher mitarbeiter schuler lehrer termin gast spender presse stammkunde kunde kundin kundentyp haendler handler ' +
       'herkunft quelle wohnort bundesland kanton postleitzahl plz hausnummer angelegt erstellt geandert registriert beitritt eintritt mitglied jubilaum hochzeit hochzeitstag ' +
-      'vertrag teilnahme teilnehmer veranstaltung bemerkung kommentar notiz nummer nr karte iban konto steuerberater betreuer filiale handy essen getrank punkte gutschein rabatt besuch kauf',
+      'vertrag teilnahme teilnehmer veranstaltung bemerkung kommentar notiz nummer nr karte iban konto steuerberater betreuer filiale handy essen getrank punkte gutschein skonto rabatt besuch kauf',
     'prenom nom civilite sexe langue metier profession secteur categorie groupe type classe ecole couleur taille enfant animal chien chat voiture ' +
       'employe client cliente origine source adresse departement region cree modifie ajoute inscription remarque commentaire fidelite carte magasin visite anniversaire',
     'nombre sexo idioma profesion cargo sector categoria grupo tipo clase escuela color talla hijo mascota perro coche empleado cliente origen fuente ' +
@@ -125,6 +125,7 @@ const FILLERS = new Set([
     'el los las y es del il lo della di e da do dos o os van het een en bis until til hasta own owns owned t s up one',
   ),
 ])
+const MODIFIER_CHARACTERS_MIN = 3
 const HEAD_CHARACTERS_MIN = 5
 const ENDING_CHARACTERS_MAX = 2
 
@@ -152,6 +153,11 @@ export function hasOtherSubject(words: readonly string[]): boolean {
 export function isNoAnswer(words: readonly string[]): boolean {
   const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
   return has(NO_ANSWER) || LINK_END.test(words.join('')) || (has(OTHER_CHANNELS) && !has(MAIL))
+}
+
+/** Whether the words name mail. */
+export function isOfMail(words: readonly string[]): boolean {
+  return words.some(word => MAIL.has(word))
 }
 
 /** Whether the words name a kind of something. */
@@ -195,7 +201,7 @@ function isProperty(word: string): boolean {
       (cut === 0 || (cut === 1 ? /[^t]$/.test(word) : stem.length >= HEAD_CHARACTERS_MIN))
     )
       return true
-    for (let at = 1; at <= stem.length - HEAD_CHARACTERS_MIN; at++)
+    for (let at = MODIFIER_CHARACTERS_MIN; at <= stem.length - HEAD_CHARACTERS_MIN; at++)
       if (PROPERTIES.has(stem.slice(at))) return true
   }
   return false

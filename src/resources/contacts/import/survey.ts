@@ -221,7 +221,7 @@ export function sentenceOf({ column, values }: ConsentQuestion): string {
   const answer = Object.fromEntries(values.slice(0, EXAMPLES_TOLD_MAX).map(({ value }) => [value, '…']))
   const name = shortened(column, QUESTIONED_NAME_MAX)
   return (
-    `The column \`${name}\` may say who has left: it has ${examples.join(', ')}. Nothing was imported. Say in ` +
+    `The column ${name === '' ? 'without a name' : `\`${name}\``} may say who has left: it has ${examples.join(', ')}. Nothing was imported. Say in ` +
     `\`column_meanings\` which values are \`unsubscribed\` and which are \`subscribed\`, as ` +
     `${JSON.stringify({ [name]: answer })}, or that the column is a \`property\` or to \`ignore\`.`
   )

@@ -164,6 +164,12 @@ test('import: beside a column `unsubscribed`, values of other columns are no que
   assert.is(await readingOf('is_active', 'yes*3 no', 'email,unsubscribed'), 'asks')
 })
 
+test('import: a column without a name is asked about, too, and an empty one is not', async () => {
+  assert.is(await readingOf('', 'in*3 abgemeldet'), 'asks')
+  assert.is(await readingOf('', '|*3 x'), 'asks')
+  assert.is.not(await readingOf('', '|*3'), 'asks')
+})
+
 for (const never of [
   '0000-00-00',
   '0000-00-00 00:00:00',
