@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
+import type { DomainChanges } from '../../../../src/resources/domains/commands.ts'
 import { dnsRecordsOf } from '../../../../src/resources/domains/dns-records.ts'
 import type { DomainWithKeys } from '../../../../src/resources/domains/domain-rows.ts'
 import {
@@ -158,6 +159,28 @@ test('create domain: a name verified elsewhere is refused, its subdomain is not'
   domain(account('Other'), 'here.test', { status: 'temporary_failure' })
   assert.is(await domains.create(accountId, 'here.test', 'us-west-2'), 'verified-elsewhere')
   await created(domains, accountId, 'sub.here.test')
+})
+
+test('change domain: a setting with another value is recorded once, one that keeps its value is not', async t => {
+  const { domains, accountId, account, events } = await open(t)
+  const { id } = await created(domains, accountId)
+  const recorded = async (changes: DomainChanges, of = accountId) => {
+    const before = events().length
+    const changed = await domains.change(of, id, changes)
+    return [
+      changed && Object.keys(changes).map(key => changed[key as keyof DomainChanges]),
+      events().slice(before),
+    ]
+  }
+  assert.equal(await recorded({ openTracking: 1 }), [[1], ['domain.updated']])
+  assert.equal(await recorded({ openTracking: 1 }), [[1], []])
+  assert.equal(await recorded({ openTracking: 1, clickTracking: 1, receiving: 1 }), [
+    [1, 1, 1],
+    ['domain.updated'],
+  ])
+  assert.equal(await recorded({}), [[], []])
+  assert.equal(await recorded({ openTracking: 0 }, account('Other')), [undefined, []])
+  assert.equal(await recorded({ openTracking: 1 }), [[1], []], 'another account has changed nothing')
 })
 
 test('verification: correct records verify the domain and activate its keys', async t => {

@@ -109,6 +109,30 @@ for (const [id, required, alternatives] of [
     assert.ok(operation(id).requestBody!.required)
   })
 
+interface Alternatives {
+  required?: string[]
+  anyOf?: Alternatives[]
+  oneOf?: Alternatives[]
+  not?: { required?: string[]; properties?: object }
+}
+
+test('what must be there, together or not, are properties that the schema describes', () => {
+  let excluded = 0
+  for (const [place, schema] of schemasIn(document)) {
+    const described = Object.keys((schema.properties as object | undefined) ?? {})
+    const { required = [], anyOf = [], oneOf = [], not } = schema as Alternatives
+    const sets = [required, ...[...anyOf, ...oneOf].map(one => one.required ?? [])]
+    if (not && schema.properties) {
+      excluded++
+      assert.equal(Object.keys(not.properties ?? {}), not.required, place)
+      sets.push(not.required ?? [])
+    }
+    if (schema.properties)
+      for (const name of sets.flat()) assert.ok(described.includes(name), `${place}: ${name}`)
+  }
+  assert.ok(excluded > 0)
+})
+
 test('optional fields of a request may be null, required ones may not', () => {
   assert.not(JSON.stringify(requestOf('sendEmail').properties.to).includes('null'))
   const { properties } = requestOf('sendEmail')
