@@ -214,6 +214,26 @@ test('broadcasts: a scheduled broadcast that is canceled is a draft, which can b
   assert.is((await mailhorn.call('DELETE', `/broadcasts/${id}`, { session })).body.deleted, true)
 })
 
+test('broadcasts: a duplicate is a draft of its own with the words and recipients of the original', async () => {
+  const words = {
+    html: '<p>Hi</p>',
+    text: 'Hi',
+    preview_text: 'p',
+    reply_to: ['desk@here.example'],
+    name: 'n',
+  }
+  const original = await draft(words)
+  const { status, body: copy } = await post(`/broadcasts/${original.id}/duplicate`)
+  assert.equal([status, copy.status], [201, 'draft'])
+  assert.is.not(copy.id, original.id)
+  for (const field of [...Object.keys(words), 'from', 'subject', 'audience_id', 'version'])
+    assert.equal(copy[field], original[field], field)
+  const changes = { session, body: { subject: 'Changed' } }
+  await mailhorn.call('PATCH', `/broadcasts/${copy.id}`, changes)
+  assert.is((await get(`/broadcasts/${original.id}`)).subject, original.subject)
+  assert.is((await post('/broadcasts/brd_01890000-0000-7000-8000-000000000000/duplicate')).status, 404)
+})
+
 test('broadcasts: content that is empty cannot be sent', async () => {
   const { body: template } = await post('/templates', { name: 'empty', subject: 's', html: '' })
   for (const words of [{ text: '' }, { text: '', html: '' }, { text: null, template_id: template.id }]) {
