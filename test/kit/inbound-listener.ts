@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'
 import { createIngestLoad } from '../../src/pipeline/inbound/ingest-load.ts'
-import { startInboundListener } from '../../src/pipeline/inbound/listener.ts'
+import { type InboundListenerOptions, startInboundListener } from '../../src/pipeline/inbound/listener.ts'
 import { createMailReport } from '../../src/pipeline/inbound/mail-report.ts'
 import type { RcptPolicy } from '../../src/pipeline/inbound/rcpt-policy.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -14,7 +14,7 @@ import { testCertificate } from './tls.ts'
 
 interface Scripted {
   admit: RcptPolicy
-  take(): Promise<void>
+  take: InboundListenerOptions['take']
   connectionsMax: number
   /** Writes a block of a message. */
   write(block: Uint8Array): Promise<void>

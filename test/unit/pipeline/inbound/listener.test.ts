@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import type { RcptPolicy } from '../../../../src/pipeline/inbound/rcpt-policy.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { admitAll, finish, openInboundListener as open } from '../../../kit/inbound-listener.ts'
+import { dialSmtp } from '../../../kit/smtp-client.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/listener')
@@ -42,6 +43,29 @@ test('DATA: a message that cannot be stored is deferred, and the connection cont
   await client.say('DATA')
   assert.match(await finish(client), /^250 /)
 })
+
+for (const isSecure of [true, false])
+  test(`a message over ${isSecure ? 'TLS' : 'a connection without TLS'} is taken with where it comes from`, async t => {
+    const taken: unknown[] = []
+    const { port } = await open(t, {
+      async take({ tls, helo, clientIp, sender }) {
+        taken.push([tls, helo, clientIp, sender])
+      },
+    })
+    const client = await t.using(dialSmtp({ port, from: '127.0.0.7' }))
+    await client.reply()
+    await client.say('EHLO first.example')
+    if (isSecure) {
+      assert.match(await client.say('STARTTLS'), /^220 /)
+      await client.startTls()
+      await client.say('EHLO client.example')
+    }
+    for (const line of ['MAIL FROM:<ann@there.example>', 'RCPT TO:<bob@here.example>', 'DATA'])
+      assert.match(await client.say(line), /^[23]5\d /)
+    assert.match(await finish(client), /^250 /)
+    const facts = isSecure ? ['TLSv1.3', 'client.example'] : [null, 'first.example']
+    assert.equal(taken, [[...facts, '127.0.0.7', 'ann@there.example']])
+  })
 
 test('pipelining: all commands of one packet are answered', async t => {
   const { greeted } = await open(t, {})

@@ -162,6 +162,14 @@ test('retry: deferred mail is due now, by account and by email', async t => {
   assert.equal(await admin.retry({ ...ALL_MAIL, accountId }), { deliveries: 0, hasMore: false })
 })
 
+test('retry: mail that is due already, even since this moment, is not counted again', async t => {
+  const { admin, send, deferred, accountId } = await open(t)
+  await send('a@there.test')
+  await deferred()
+  const retry = () => admin.retry({ ...ALL_MAIL, accountId })
+  assert.equal([(await retry()).deliveries, (await retry()).deliveries], [1, 0])
+})
+
 test('cancel: mail that takes several steps is canceled completely', async t => {
   const { admin, send, rows, clock } = await open(t)
   for (let email = 0; email < 9; email++) {
