@@ -23,9 +23,8 @@ import { createPasswords, type Passwords } from '../resources/accounts/password.
 import { createPlans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
 import { MISSED } from '../store/command.ts'
-import { locate } from '../store/dialect.ts'
 import { awaitFolder, openStore, type Store } from '../store/open.ts'
-import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
+import { insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
 import { checkBeforeStart } from '../store/start-check.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
@@ -202,16 +201,11 @@ function openReaders(
   return readers
 }
 
-/**
- * @throws StartFault when the database is empty although the data folder has been used, unless
- * `database.start_new` is set
- */
 async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
   const place = { dataDir: config.dataDir, url: config.database.url }
   const { startNew } = config.database
   const store = await openStore<ServiceCommands>({
     ...place,
-    mayBegin: startNew || !hasBeenUsed(config.dataDir, locate(place).blobFolder),
     writerThread: new URL('../workers/writer.ts', import.meta.url),
     clock,
     onLoss: onFatal,

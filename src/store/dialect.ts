@@ -136,15 +136,13 @@ export function openReader(location: StoreLocation, now?: () => number): Reader 
 
 /**
  * Opens the writing half of a store, for the writer thread, and migrates the database to the current schema.
- * @param mayBegin whether an empty database may become a store
  */
 export function openWriting(
   location: StoreLocation,
   options: GroupOptions,
   nowMs: number,
-  mayBegin = true,
 ): Promise<WritingStore> {
   return location.kind === 'sqlite'
-    ? openSqliteWriting(location.databaseFile, options, nowMs, mayBegin)
-    : openPostgresWriting(location.address, options, nowMs, mayBegin)
+    ? openSqliteWriting(location.databaseFile, options, nowMs)
+    : openPostgresWriting(location.address, options, nowMs)
 }

@@ -51,23 +51,10 @@ export function insistOnKnownVersion(
 }
 
 /**
- * Refuses a database that was empty before its migration. The caller runs this in the transaction of the
- * migration, which is then rolled back.
- * @param database file or address of the database, for the message
- * @throws StartFault
- */
-export function insistOnFormerData(applied: readonly string[], database: string): void {
-  if (applied.length === migrations.length) throw new StartFault(emptyText(database))
-}
-
-/**
- * @param names of files in the data folder, if they are known
+ * @param names of files in the data folder
  * @returns the message for an empty database beside a data folder that has been used before
  */
-export function emptyText(
-  database: string,
-  names: readonly string[] = ['secret.key or stored files'],
-): string {
+export function emptyText(database: string, names: readonly string[]): string {
   return (
     `the database is empty (${database}), but the data folder is that of an installation that has run: it holds ` +
     `${names.join(', ')}. The database was lost, or database.url or data_dir leads to another one. Restore a backup, or ` +

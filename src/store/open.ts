@@ -9,24 +9,14 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
-import { StartFault } from '../lib/start-fault.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import { RunningWorker } from '../lib/worker.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
-import {
-  databaseFile,
-  describe,
-  isBlank,
-  isShared,
-  locate,
-  openReader,
-  type StoreLocation,
-} from './dialect.ts'
+import { databaseFile, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
 import { tightenFiles } from './file-modes.ts'
 import { FolderInUse, type FolderLock, LOCK_FILE, lockFolder } from './lock.ts'
-import { emptyText } from './migrate.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
@@ -51,8 +41,6 @@ export interface StoreOptions {
    * a commit.
    */
   lazyMs?: ClientOptions['lazyMs']
-  /** Whether an empty database may become a store. The default is true. */
-  mayBegin?: boolean
   /** Time that another process may still hold the folder, in ms. The default is 0. */
   patienceMs?: number
 }
@@ -79,25 +67,21 @@ export interface Store<C extends Commands> {
 }
 
 /**
+ * An empty database becomes a store; `start-check.ts` decides before whether it may.
  * @throws StartFault when the folder is in use or cannot be written, or when the database is newer than this
- * version, or is empty although `mayBegin` is false
+ * version
  */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
-  const { mayBegin = true } = options
   const lock = await lockPatiently(options)
-  if (!mayBegin && isBlank(location)) {
-    lock.release()
-    throw new StartFault(emptyText(describe(location)))
-  }
   tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
   clearDrafts(location.blobFolder)
   const writer = new RunningWorker(
     {
       name: 'writer',
       entry: options.writerThread,
-      data: { location, nowMs: options.clock.now(), mayBegin } satisfies WriterThreadData,
+      data: { location, nowMs: options.clock.now() } satisfies WriterThreadData,
       limits: BUSY_THREAD,
     },
     (error, wasReady) => wasReady && options.onLoss(error),

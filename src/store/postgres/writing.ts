@@ -4,12 +4,12 @@
  */
 import type { Kysely } from 'kysely'
 import { DiskFailure } from '../errors.ts'
-import { insistOnFormerData, migrate } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
 import { conflictKeysOf } from '../writer/conflict-keys.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
-import { describeAddress, type PostgresAddress } from './address.ts'
+import type { PostgresAddress } from './address.ts'
 import { type ColumnTypes, readColumnTypes } from './column-types.ts'
 import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
 import { postgresErrorKind } from './errors.ts'
@@ -26,11 +26,10 @@ export async function openPostgresWriting(
   address: PostgresAddress,
   options: GroupOptions,
   nowMs: number,
-  mayBegin = true,
 ): Promise<WritingStore> {
   const pool = openPool(address, { size: GROUPS_AT_ONCE, settings: WRITING })
   try {
-    const migrations = await migrated(pool, address, nowMs, mayBegin)
+    const migrations = await migrated(pool, address, nowMs)
     const groups = groupsOver(pool, await readColumnTypes(pool.query), options)
     const heard: ((announcements: Announcement[]) => void)[] = []
     const notices = startNotices({
@@ -101,11 +100,9 @@ export async function migrated(
   pool: PostgresPool,
   address: PostgresAddress,
   nowMs: number,
-  mayBegin = true,
 ): Promise<string[]> {
   return prepareDatabase(pool, address, async query => {
     const applied = await migrate(kyselyOver(query) as unknown as Kysely<unknown>, 'postgres', nowMs)
-    if (!mayBegin) insistOnFormerData(applied, describeAddress(address))
     return applied
   })
 }

@@ -1,6 +1,6 @@
 /** Write access to a SQLite store: migrates it, runs one group at a time, and runs checkpoints. */
 import type { Kysely } from 'kysely'
-import { insistOnFormerData, migrate } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'
@@ -13,10 +13,9 @@ export async function openSqliteWriting(
   file: string,
   options: GroupOptions,
   nowMs: number,
-  mayBegin: boolean,
 ): Promise<WritingStore> {
   const connection = openForWriting(file)
-  const migrations = await migrated(connection, nowMs, mayBegin)
+  const migrations = await migrated(connection, nowMs)
   return {
     migrations,
     run: createGroupRunner(sqliteSession(connection), options).run,
@@ -31,11 +30,10 @@ export async function openSqliteWriting(
   }
 }
 
-async function migrated(connection: SqliteConnection, nowMs: number, mayBegin: boolean): Promise<string[]> {
+async function migrated(connection: SqliteConnection, nowMs: number): Promise<string[]> {
   connection.raw.exec('begin immediate')
   try {
     const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
-    if (!mayBegin) insistOnFormerData(applied, connection.raw.name)
     connection.raw.exec('commit')
     return applied
   } catch (error) {

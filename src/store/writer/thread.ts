@@ -13,8 +13,6 @@ import { serveWriter } from './serve.ts'
 export interface WriterThreadData {
   location: StoreLocation
   nowMs: number
-  /** Whether an empty database may become a store. */
-  mayBegin: boolean
 }
 
 export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
@@ -29,11 +27,11 @@ const FIGURES_INTERVAL_MS = 1_000
 /** Body of the entry file of the writer thread. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
   const control = parentPort!
-  const { location, nowMs, mayBegin } = workerData as WriterThreadData
+  const { location, nowMs } = workerData as WriterThreadData
   const recent = createRecentEmails()
   setInterval(recent.dropStale, DROP_INTERVAL_MS).unref()
   const options = { commands, recent, newId: createIdSource() }
-  const store = await openWriting(location, options, nowMs, mayBegin)
+  const store = await openWriting(location, options, nowMs)
   const figures = createFigures()
   const loop = serveWriter({
     ...store,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
@@ -42,21 +42,6 @@ test('open: a new folder is created for its owner alone, with a migrated databas
     databaseFile: join(dataDir, 'test.db'),
     blobFolder: join(dataDir, 'blobs'),
   })
-})
-
-test('open: an empty database is refused unchanged where data is expected', async t => {
-  const { path } = await t.using(tempFolder())
-  const file = join(path, 'test.db')
-  const options = optionsFor(path, { mayBegin: false })
-  assert.match(await refusal(options), /^the database is empty \(.*\), but /)
-  assert.not(existsSync(file))
-  writeFileSync(file, '')
-  writeFileSync(`${file}-wal`, 'what may be left of it')
-  assert.match(await refusal(options), /^the database is empty \(.*\), but /)
-  assert.equal([statSync(file).size, readFileSync(`${file}-wal`, 'utf8')], [0, 'what may be left of it'])
-  rmSync(`${file}-wal`)
-  await (await openStore(optionsFor(path))).close()
-  await (await openStore(options)).close()
 })
 
 test('open: a second start migrates nothing', async t => {

@@ -1,13 +1,18 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { locate, openWriting } from '../../../src/store/dialect.ts'
+import { migrations } from '../../../src/store/migrations/index.ts'
 import { readPostgresUrl } from '../../../src/store/postgres/address.ts'
 import type { PostgresPool } from '../../../src/store/postgres/connection.ts'
 import { prepareDatabase } from '../../../src/store/postgres/start.ts'
+import { checkBeforeStart } from '../../../src/store/start-check.ts'
 import { createRecentEmails } from '../../../src/store/writer/recent.ts'
 import { createDatabase, isOnPostgres } from '../../kit/database.ts'
 import { freePort } from '../../kit/free-port.ts'
+import { tempFolder } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/postgres start')
@@ -22,12 +27,11 @@ async function refusal(opening: Promise<unknown>): Promise<string> {
   throw new Error('it was opened')
 }
 
-const start = (url: string, mayBegin?: boolean) =>
+const start = (url: string) =>
   openWriting(
     locate({ dataDir: '/nowhere', url }),
     { commands: {}, recent: createRecentEmails(), newId: createIdSource() },
     1,
-    mayBegin,
   )
 
 /** A pool whose server answers as a test wants. */
@@ -102,19 +106,26 @@ if (isOnPostgres) {
     t.after(database.drop)
     const stores = await Promise.all([1, 2, 3].map(() => start(database.url)))
     for (const store of stores) t.after(store.close)
-    const counts = stores.map(({ migrations }) => migrations.length).sort((a, b) => a - b)
+    const counts = stores.map(store => store.migrations.length).sort((a, b) => a - b)
     assert.equal(counts.slice(0, 2), [0, 0])
-    assert.ok(counts[2]! > 5)
+    assert.is(counts[2], migrations.length)
   })
 
   test('PostgreSQL start: an empty database is refused and stays empty where data is expected', async t => {
     const database = createDatabase('')
     t.after(database.drop)
+    const folder = await t.using(tempFolder())
+    const options = { dataDir: folder.path, url: database.url, secretKey: null }
     const tables = () => database.rows("select 1 from pg_tables where schemaname = 'public'").length
-    assert.match(await refusal(start(database.url, false)), /^the database is empty \(.*\), but /)
+    writeFileSync(join(folder.path, 'secret.key'), `${'ab'.repeat(32)}\n`)
+    assert.match(
+      await refusal(checkBeforeStart({ ...options, startNew: false })),
+      /^the database is empty \(.*\), but .*it holds secret\.key\./,
+    )
     assert.is(tables(), 0)
+    await checkBeforeStart({ ...options, startNew: true })
     await (await start(database.url)).close()
-    await (await start(database.url, false)).close()
+    await checkBeforeStart({ ...options, startNew: false })
     assert.ok(tables() > 5)
   })
 
