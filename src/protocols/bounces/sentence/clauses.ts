@@ -28,7 +28,7 @@ const HOST =
 const STATUS = /(?<![\d.])#?[245]\.\d{1,3}\.\d{1,3}(?![\d.])/g
 /** Matches the names of the fields that hold our address; "from" alone only if it is written like a name. */
 const FROM_FIELD =
-  /\b(?:mail_?from|(?:envelope|header)[ -]from|(?:5321|5322)\.?(?:mail)?from|(?:mail )?from:?(?= (?:header|field|address|domain|line|command|parameter)\b)|(?:return|reverse)[ -]?(?:path|address)|reply-?to)\b/gi
+  /\b(?:mail_?from|mail from(?= ?:)|(?:envelope|header)[ -]from|(?:5321|5322)\.?(?:mail)?from|(?:mail )?from:?(?= (?:header|field|address|domain|line|command|parameter)\b)|(?:return|reverse)[ -]?(?:path|address)|reply-?to)\b/gi
 const FROM_NAME =
   /\bMAIL[ _]FROM\b|(?<=\b(?:header|field|envelope|the|in|your) )"?From\b"?(?! (?:the|a|an|this|your|our)\b)/g
 /** Matches the names of the fields of recipients, if they are written like names. */

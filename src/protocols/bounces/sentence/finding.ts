@@ -47,6 +47,7 @@ const CLAIM = '#'
 /** Prepositions behind which a place, a time or a reason follows. */
 const ADJUNCT =
   /^(?:@here|in|on|at|by|due|because|since|after|under|as|within|without|im|am|auf|bei|wegen|durch|infolge|aufgrund|nach|seit|dans|sur|chez|par|depuis|suite|apres|en|por|desde|tras|debido|nel|nei|nella|presso|dal|da|dopo|per|em|no|na|nos|nas|pelo|pela|desde|bij|op|door|sinds|wegens|на|в|по|с|w|przez|od|po)$/u
+const PARTIES: ReadonlySet<Role | undefined> = new Set(['sender', 'host', 'recipient'])
 const COUNTED: ReadonlySet<Role | undefined> = new Set(['sender', 'content'])
 /** Words by which an adjunct is about something else, such as a list of those who may write. */
 const RESERVED =
@@ -85,9 +86,9 @@ function readClause(clause: string): Read {
     rest = rest.replace(phrase, ` ${mark} `).replace(/ {2,}/g, ' ').trim()
   const claims = new Set<Assertion>()
   for (const { claim, phrase } of PREDICATES) {
-    rest = rest.replace(phrase, () => {
+    rest = rest.replace(phrase, said => {
       claims.add(claim)
-      return ` ${CLAIM} `
+      return ` ${CLAIM} ${partiesIn(said)} `
     })
   }
   let words = withoutAdjunct(rest.split(' ').filter(word => word !== ''))
@@ -96,6 +97,14 @@ function readClause(clause: string): Read {
   const roles = new Set(words.map(word => roleOf(word) ?? 'other'))
   if (claims.has('nobody') || claims.has('left')) roles.add('recipient')
   return { claims, party: ORDER.find(role => roles.has(role)), words }
+}
+
+/** Returns the parties that stand within a claim, as in "existiert Ihr Konto nicht". */
+function partiesIn(claim: string): string {
+  return claim
+    .split(' ')
+    .filter(word => PARTIES.has(roleOf(word)))
+    .join(' ')
 }
 
 /**
@@ -114,8 +123,8 @@ function withoutAdjunct(words: readonly string[]): string[] {
 
 /** Tells whether a clause says of us or of the recipient what we do not know. */
 function isAboutUs(party: Role | undefined, words: readonly string[]): boolean {
-  if (party === 'sender' && !words.some(word => roleOf(word) === 'content')) return true
-  return words.some(word => roleOf(word) === 'recipient') && words.some(word => roleOf(word) === undefined)
+  const has = (role: Role | undefined) => words.some(word => roleOf(word) === role)
+  return party === 'sender' ? !has('content') || has(undefined) : has('recipient') && has(undefined)
 }
 
 function findingOf(
@@ -130,7 +139,8 @@ function findingOf(
   switch (heading === 'sender' && party !== 'content' ? heading : party) {
     case 'sender':
       // "You are not allowed" and "your message was refused" name a policy or the message.
-      if (!isGone && !isAbsent && words.some(word => roleOf(word) === 'content')) return undefined
+      if (!isGone && !isAbsent && words.some(word => roleOf(word) === 'content'))
+        return isAboutUs(party, words) ? 'unclear' : undefined
       if (!isGone && !isAbsent && words.includes('you')) return 'unclear'
       return claims.size > 1 || !claims.has('negated') || words.some(word => NAMED.test(word))
         ? 'sender'

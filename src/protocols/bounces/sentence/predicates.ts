@@ -72,7 +72,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
     '',
   ],
   [
-    /^(?:(?:this|that|the) )?e?mail (?=(?:does|is|was|has|could|can) )|(?<!\p{L})(?:correo|courriel|e?mail) (?=@to)|(?<!\p{L})email (?=.{0,30}(?:n existe|no existe|nao existe|non esiste|inexist|inesist|nonexist|cadastrad|registrad|enregistre|registrat|unbekannt|onbekend|inconnu|introuvable|desconoc|descon|sconosc))/gu,
+    /^(?:(?:this|that|the) )?e?mail (?=(?:does|is|was|has|could|can) )|(?<!\p{L})(?:correo|courriel|e?mail) (?=@to)|(?<!\p{L})(?:email|correo electronico|correio eletronico) (?=.{0,30}(?:n existe|no existe|nao existe|non esiste|inexist|inesist|nonexist|cadastrad|registrad|enregistre|registrat|unbekannt|onbekend|inconnu|introuvable|desconoc|descon|sconosc))/gu,
     '@to ',
   ],
 ]
@@ -96,7 +96,7 @@ const ENGLISH: readonly Predicate[] = [
     'gone',
     'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
     'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
-    'went away|deprovisioned|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
+    'went away|deprovisioned|withdrawn|changed (?:his|her|their|the) address|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
@@ -139,12 +139,12 @@ const GERMANIC: readonly Predicate[] = [
     'besteht nicht(?: mehr)?|existier\\p{L}*(?: \\p{L}+){0,3} nicht(?: mehr)?|existier\\p{L}* nicht',
     'nicht (?:mehr )?(?:bekannt|gefunden|vorhanden|eingerichtet|verfu?e?gbar|registriert|(?:auf)?gelistet|existiert|existent|auffindbar|angelegt|ermittelt|zugeordnet|gultig|gueltig|vergeben|belegt|erreichbar|zustellbar|geschaltet|hinterlegt|gefuhrt|gemeldet)',
     'gibt es (?:\\p{L}+ ){0,3}nicht(?: mehr)?|gibt es nicht',
-    'kennen (?!sie )(?:\\p{L}+ ){0,3}nicht',
+    'kennen (?!sie )(?:\\p{L}+ ){0,3}nicht|(?:finden|haben) (?!sie )(?:\\p{L}+ ){0,3}nicht',
     'unbekannt\\p{L}*|ungu?e?ltig\\p{L}*|inexistent\\p{L}*|unzustellbar',
     '(?:gibt es )?kein(?:e[nmrs]?)?',
     'best(?:aat|aan) (?:\\p{L}+ ){0,3}niet(?: meer)?',
     'niet (?:meer )?(?:gevonden|bekend|aanwezig|geregistreerd|bestaand|geldig|beschikbaar|in gebruik genomen|toegewezen)',
-    'kennen wij niet',
+    'kennen (?:wij |we |u )?(?:\\p{L}+ ){0,3}niet|vinden (?:\\p{L}+ ){0,3}niet',
     'onbekende?|ongeldige?|geen',
   ),
   of(
@@ -177,13 +177,13 @@ const ROMANCE: readonly Predicate[] = [
     'n est (?:pas|plus) (?:valide|connue?|reconnue?|enregistree?|repertoriee?|attribuee?|referencee?|disponible|joignable|configuree?|declaree?)',
     'n a plus(?: (?:de?|son))?|n a pas (?:ete|pu etre) (?:trouve|localise|cree|reconnu|identifie|attribue)\\p{L}*|(?:impossible|pas pu|pas possible) de trouver',
     '(?:ne )?correspond(?:ant)?(?: pas)?(?: a)? aucune?|ne correspond(?: pas)?|aucune?',
-    'non trouvee?s?|n y a pas|pas de?',
+    'non trouvee?s?|n y a pas|n avons (?:pas|plus|aucune?)|ne (?:connaissons|trouvons|reconnaissons) (?:pas|aucune?)|pas de?',
     '(?:ya )?no existen?(?: mas)?|no hay(?: ningun[oa]?)?',
-    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|aparece|figura)n?(?: a)?|no (?:corresponde|pertenece) a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
+    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|tenemos|reconocemos|aparece|figura)n?(?: a)?|no (?:corresponde|pertenece) a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
     '(?:ja )?nao existem?(?: mais)?|nao ha',
-    'nao (?:encontramos|conhecemos|consta|corresponde a nenhum[ao]?)|nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
+    'nao (?:encontramos|conhecemos|localizamos|temos|reconhecemos|consta|(?:corresponde|pertence) a nenhum[ao]?)|nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
     'non esiston?o?(?: piu)?|non esiste(?: piu)?',
-    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|attiv|esistente|disponibil|assegnat|abilitat|riconosciut|registrat|valid|conosciut|censit)\\p{L}*|non risultan?o?',
+    'non (?:e |e stat[oa] |risulta |risultano |corrisponde ){0,2}(?:trovat|presente|attiv|esistente|disponibil|assegnat|abilitat|riconosciut|registrat|valid|conosciut|censit)\\p{L}*|non (?:abbiamo|conosciamo|troviamo|corrisponde|appartiene)|non risultan?o?',
     'nessun[oa]?(?: \\p{L}+ corrisponde)?|nenhuma?',
     'inconnue?s?|inexistante?s?|introuvables?|invalides?|incorrecte?s?|erronee?s?|non valides?',
     '(?:desconocid|invalid|desconhecid|sconosciut|incorret|incorrect|errat)[aoie]s?',
@@ -219,10 +219,10 @@ const SLAVIC: readonly Predicate[] = [
   ),
   of(
     'absent',
-    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится|числится|удалось наити|обслуживается|деиствителен|действительн\\p{L}*)',
+    'не (?:существу\\p{L}*|наиден\\p{L}*|извест\\p{L}*|зарегистрирован\\p{L}*|обнаружен\\p{L}*|значится|числится|удалось наити|знаем|нашли|наидено|принадлежит|обслуживается|деиствителен|действительн\\p{L}*)',
     'отсутству\\p{L}*|нет',
     'неизвест\\p{L}*|недеиствительн\\p{L}*|несуществующ\\p{L}*|неверн\\p{L}*',
-    'nie (?:istnieje|istnieja|znaleziono|znamy|jest (?:zarejestrowan|zdefiniowan|prawidlow|poprawn)\\p{L}*|mozna znalezc|figuruje|odnaleziono|jest znan\\p{L}*)',
+    'nie (?:istnieje|istnieja|znaleziono|znamy|mamy|znajdujemy|nalezy|jest (?:zarejestrowan|zdefiniowan|prawidlow|poprawn)\\p{L}*|mozna znalezc|figuruje|odnaleziono|jest znan\\p{L}*)',
     'nie zosta\\p{L}* (?:od|z)nalezion\\p{L}*',
     'nie ma|brak',
     'nieznan\\p{L}*|nieprawidlow\\p{L}*|nieistniejac\\p{L}*|bledny',
@@ -245,7 +245,7 @@ export const PREDICATES: readonly Predicate[] = [
 
 /** Words for a state that will end. */
 export const PASSING = words(
-  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
+  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|quota|storage|(?:not |un)available now|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
   'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|sicherheitsgrund\\p{L}*|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
   'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|securite|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
   'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el momento|ahora)|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
