@@ -4,7 +4,7 @@ import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
 import { type ReplyPhase, statusIn } from './reading.ts'
 import type { ReportAction } from './report.ts'
-import { CONNECTION_RULES, GIVEN_UP_RULE, PASSING_RULE, VAGUE_RULES } from './rules/index.ts'
+import { CONNECTION_RULES, GIVEN_UP_RULE, PASSING_RULE, UNCLEAR_RULE, VAGUE_RULES } from './rules/index.ts'
 import type { EnvelopeFacts } from './sentence/clauses.ts'
 
 interface Evidence {
@@ -63,13 +63,14 @@ export function verdictOf({ texts, ...known }: Evidence): BounceVerdict {
   const read = (text: string) => readOne(text, phase, known)
   const readAll = (cleaned.length > 0 ? cleaned : ['']).map(read)
   const meanings = withoutConnections(readAll)
-  const first = meanings.find(({ meaning }) => isSpecific(meaning)) ?? meanings[0]!
+  const first = meanings.find(isSpecific) ?? meanings[0]!
   // If another text than the best one blames the address, all texts together must not contradict it.
   const all =
     first !== meanings[0] && first.meaning.blamesAddress
       ? read(meanings.map(({ text }) => text).join(' '))
       : first
-  const chosen = isSpecific(all.meaning) && !all.meaning.blamesAddress ? all : first
+  const contradicts = isSpecific(all) && !all.meaning.blamesAddress && all.meaning.rule !== UNCLEAR_RULE
+  const chosen = contradicts ? all : first
   const replyCode = meanings.find(found => found.replyCode !== undefined)?.replyCode
   const decided = chosen.status ?? status
   const { class: bounceClass, blamesAddress, rule } = chosen.meaning
@@ -97,7 +98,7 @@ function isReason({ meaning }: ReadText, best: ReadText): boolean {
  */
 function withoutConnections(meanings: ReadText[]): ReadText[] {
   const hasReply = meanings.some(
-    ({ replyCode = 0, meaning }) => replyCode >= 500 && meaning.blamesAddress && isSpecific(meaning),
+    read => (read.replyCode ?? 0) >= 500 && read.meaning.blamesAddress && isSpecific(read),
   )
   const others = meanings.filter(
     ({ replyCode, meaning }) => replyCode !== undefined || !CONNECTION_RULES.has(meaning.rule),
@@ -122,7 +123,9 @@ function quotedReply(text: string): string {
   return /["'<]$/.test(last[0]) ? reply.replace(/["'>.]{1,4}$/, '') : reply
 }
 
-function isSpecific({ class: found, rule }: Meaning): boolean {
+/** A refusal that is not understood decides; such words of the reporting system do not. */
+function isSpecific({ meaning: { class: found, rule }, replyCode = 0 }: ReadText): boolean {
+  if (rule === UNCLEAR_RULE) return replyCode >= 500
   return (found !== 'unknown' || rule === PASSING_RULE) && !VAGUE_RULES.has(rule)
 }
 

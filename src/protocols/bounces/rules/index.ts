@@ -18,7 +18,7 @@ import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
 import { CONNECTION_RULE, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
-export { PASSING_RULE } from './sentences.ts'
+export { PASSING_RULE, UNCLEAR_RULE } from './sentences.ts'
 export { GIVEN_UP_RULE } from './transport-words.ts'
 
 /** Rules for known providers and software, and rules that excuse the address by any words. */
@@ -57,7 +57,5 @@ export const CONNECTION_RULES: ReadonlySet<string> = new Set([CONNECTION_RULE, H
 
 /** Names of the rules that match without specific words. */
 export const VAGUE_RULES: ReadonlySet<string> = new Set(
-  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS, ...UNCLEAR_SENTENCES]
-    .map(({ name }) => name)
-    .concat('our misunderstanding'),
+  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name).concat('our misunderstanding'),
 )

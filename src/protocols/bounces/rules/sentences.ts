@@ -8,6 +8,9 @@ export const HOST_RULE = 'sentence: about a host'
 /** Name of the rule for a state that will end. */
 export const PASSING_RULE = 'sentence: for a time'
 
+/** Name of the rule for a sentence that is not understood. */
+export const UNCLEAR_RULE = 'sentence: not understood'
+
 /** Rules that excuse the address, since its words are about somebody or something else. */
 export const SENDER_SENTENCES: readonly Rule[] = [
   {
@@ -47,7 +50,7 @@ export const CONTENT_SENTENCES: readonly Rule[] = [
 /** What is not understood outweighs a status code. */
 export const UNCLEAR_SENTENCES: readonly Rule[] = [
   {
-    name: 'sentence: not understood',
+    name: UNCLEAR_RULE,
     class: 'policy',
     codes: ['5'],
     statuses: ['1.1', '1.6', '2.1'],

@@ -94,7 +94,7 @@ const ENGLISH: readonly Predicate[] = [
   ),
   of(
     'gone',
-    'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in service|deliver(?:s|ed|able)?|supported|operational)',
+    'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in (?:service|operation)|deliver(?:s|ed|able)?|supported|operational)',
     'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
     'went away|deprovisioned|withdrawn|changed (?:his|her|their|the) address|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
@@ -245,7 +245,7 @@ export const PREDICATES: readonly Predicate[] = [
 
 /** Words for a state that will end. */
 export const PASSING = words(
-  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|quota|storage|(?:not |un)available now|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
+  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|pendant|wahrend|durante|tijdens|во время|podczas|migrat\\p{L}*|umzug\\p{L}*|(?:is|are) under way|paused|pending|yet|weekend|during|today|tonight|overnight|this (?:week|month)|security|(?:after|in|for) \\d{1,3} ?(?:h|hrs|d|m)|on vacation|till|not yet|replicat\\p{L}*|propagat\\p{L}*|sync\\p{L}*|quota|storage|(?:not |un)available now|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
   'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|sicherheitsgrund\\p{L}*|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
   'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|securite|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
   'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el momento|ahora)|de momento|actualmente|seguridad|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',
