@@ -26,6 +26,8 @@ export interface ProcessOptions {
   /** Text that a test's title must contain; empty for all tests. */
   grep: string
   onResult: (result: FileResult) => void
+  /** Called each minute while a test runs. */
+  onLongTest: (test: string, elapsedMs: number) => void
 }
 
 /** What `run-files.ts` prints after a file. */
@@ -35,6 +37,7 @@ interface FileEnd {
 }
 
 const NO_END: FileEnd = { code: 0, cpuMs: 0 }
+const LONG_TEST_MS = Number(process.env.TEST_LONG_MS ?? 60_000)
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
 const EXIT_GRACE_MS =
@@ -70,6 +73,12 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
   let lastTest = ''
   let output = ''
   let watch = watchFile(child)
+  let lastTestAt = Date.now()
+  const longTest = setInterval(() => {
+    const elapsedMs = Date.now() - lastTestAt
+    if (elapsedMs >= LONG_TEST_MS)
+      options.onLongTest(lastTest || relative(root, files[earlier.length]!), elapsedMs)
+  }, LONG_TEST_MS)
   const finish = (text: string, exitCode?: number | null) => {
     const end = FILE_END.exec(text)
     const { code, cpuMs } = end ? (JSON.parse(end[1]!) as FileEnd) : NO_END
@@ -89,6 +98,7 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
   }
   child.stdio[3]!.on('data', (chunk: Buffer) => {
     lastTest = `${chunk}`.trim().split('\n').at(-1)!
+    lastTestAt = Date.now()
   })
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output += text
@@ -102,6 +112,7 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
     if (TESTS_END.test(output)) watch.expectEnd()
   })
   const exitCode = await exitOf(child)
+  clearInterval(longTest)
   finish(output, exitCode)
   return earlier.length
 }

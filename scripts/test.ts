@@ -11,9 +11,19 @@
  * on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { watchSources } from './source-watcher.ts'
@@ -45,6 +55,10 @@ const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
 /** Number of neighbouring files that share a process. It is lower for files that start the whole service. */
 const FILES_PER_PROCESS = 16
 const FLOW_FILES_PER_PROCESS = 6
+/** How long each file took when it last ran, in ms. */
+const TIMES = resolve(root, 'node_modules/.cache/test-times.json')
+/** Of a file that has not run yet. */
+const USUAL_MS = 2_000
 const STARTS_SERVICE = /\/test\/(?:flow|api)\//
 
 const texts = new Map<string, string>()
@@ -118,7 +132,8 @@ async function runFiles(files: readonly string[], grep: string): Promise<number>
   // Says by itself when it cannot; then the sources are tested.
   spawnSync(process.execPath, [resolve(root, 'scripts/build-service.js')], { stdio: 'inherit' })
   const folder = files.every(file => FIT_FOR_MEMORY.test(file)) ? folderInMemory() : undefined
-  const waiting = batchesOf(files)
+  const times = lastTimes()
+  const waiting = longestFirst(batchesOf(files), times)
   const results: FileResult[] = []
   const onResult = (result: FileResult) => {
     if (grep !== '' && result.total === 0 && !result.problem) return
@@ -131,9 +146,10 @@ async function runFiles(files: readonly string[], grep: string): Promise<number>
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       for (let batch = waiting.shift(); batch; batch = waiting.shift())
-        await runTestFiles(batch, { folder, grep, onResult })
+        await runTestFiles(batch, { folder, grep, onResult, onLongTest })
     }),
   )
+  if (grep === '') remember(times, results)
   return summarise(results, Date.now() - started, grep)
 }
 
@@ -147,6 +163,29 @@ function batchesOf(files: readonly string[]): string[][] {
     else batches.push([file])
   }
   return batches
+}
+
+/** A long batch that begins last would run alone at the end. */
+function longestFirst(batches: readonly string[][], times: Times): string[][] {
+  const timeOf = (batch: readonly string[]) =>
+    batch.reduce((sum, file) => sum + (times[relative(root, file)] ?? USUAL_MS), 0)
+  return batches.toSorted((a, b) => timeOf(b) - timeOf(a))
+}
+
+type Times = Record<string, number>
+
+function lastTimes(): Times {
+  try {
+    return JSON.parse(readFileSync(TIMES, 'utf8')) as Times
+  } catch {
+    return {} // no test has run here, or another run is writing the file
+  }
+}
+
+function remember(times: Times, results: readonly FileResult[]) {
+  for (const { file, elapsedMs } of results) if (file.startsWith('test/')) times[file] = elapsedMs
+  mkdirSync(dirname(TIMES), { recursive: true })
+  writeFileSync(TIMES, JSON.stringify(times))
 }
 
 function roomBeside(file: string): number {
@@ -196,6 +235,10 @@ function folderInMemory(): string | undefined {
   const folder = mkdtempSync(`${MEMORY}/mailhorn-tests-`)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+function onLongTest(test: string, elapsedMs: number) {
+  console.log(`....  "${test}" has been running for ${seconds(elapsedMs)} s`)
 }
 
 function report({ file, total, problem, output, earlier, elapsedMs, cpuMs }: FileResult) {

@@ -56,14 +56,20 @@ export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite 
     inner(title, () => bounded(fullName, body, (options.limitMs ?? limitMs) * SLOWER))
   }
   return Object.assign(test, {
-    before: (fn: () => unknown) => inner.before(() => told(fn)),
-    after: (fn: () => unknown) => inner.after(async () => void (await fn())),
+    before: (fn: () => unknown) => inner.before(() => told(() => hook(`before the tests of "${name}"`, fn))),
+    after: (fn: () => unknown) => inner.after(() => hook(`after the tests of "${name}"`, fn)),
     run() {
       declared.delete(name)
       // Without a selected test, the suite's `before` functions must not run either.
       if (selectedCount > 0 || GREP === '') inner.run()
     },
   })
+}
+
+/** Services are started and stopped there, which hangs as a test may. */
+async function hook(what: string, fn: () => unknown) {
+  announce(what)
+  await within(DEFAULT_LIMIT_MS * SLOWER, what, fn())
 }
 
 /** What goes wrong before the tests would be hidden by what then goes wrong behind them. */

@@ -44,8 +44,10 @@ function filesOf(t: TestContext, ...bodies: string[]): string {
   return folder
 }
 
-function run(...args: string[]) {
-  const env = { ...process.env, TEST_INSIDE: '1', TEST_EXIT_GRACE_MS: '2000' }
+const run = (...args: string[]) => runWith({}, ...args)
+
+function runWith(more: NodeJS.ProcessEnv, ...args: string[]) {
+  const env = { ...process.env, TEST_INSIDE: '1', TEST_EXIT_GRACE_MS: '2000', ...more }
   return spawnSync(process.execPath, ['scripts/test.ts', ...args], { cwd: root, env, encoding: 'utf8' })
 }
 
@@ -138,6 +140,24 @@ test('a file that keeps a handle open fails, and those after it run', t => {
   assert.match(stdout, /still open: .*Timeout/)
   assert.match(stdout, /^2 passed, 1 failed$/m)
 })
+
+const HANGS = '() => new Promise(() => {})'
+for (const [what, lines, name] of [
+  ['before the tests', `test.before(${HANGS})\ntest('a test', () => {})`, 'before the tests of "file"'],
+  ['after the tests', `test.after(${HANGS})\ntest('a test', () => {})`, 'after the tests of "file"'],
+  ['in a test', `test('a test', ${HANGS})`, 'file: a test'],
+  ['while a test is cleaned up', `test('a test', t => t.after(${HANGS}))`, 'file: a test'],
+] as const)
+  test(`what hangs ${what} is named while it does, and ended`, t => {
+    const folder = filesOf(t, '')
+    const head = `import { suite } from '${KIT}'\nconst test = suite('file')`
+    writeFileSync(join(folder, '1.test.ts'), `${head}\n${lines}\ntest.run()\n`)
+    const { status, stdout } = runWith({ TEST_LIMIT_FACTOR: '0.004', TEST_LONG_MS: '50' }, folder)
+    assert.is(status, 1)
+    assert.ok(stdout.includes(`....  "${name}" has been running for `), stdout)
+    assert.match(stdout, /took longer than 960 ms/)
+    assert.match(stdout, /^0 passed, 1 failed$|^1 passed, 1 failed$/m)
+  })
 
 test('a file that reaches outside loopback fails even when it ignores the error', t => {
   const connect = 'const { connect } = await import("node:net"); try { connect(25, "192.0.2.1") } catch {}'
