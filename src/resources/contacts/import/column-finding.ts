@@ -61,9 +61,13 @@ function suspectedFinding(
 }
 
 /** Whether a column with a known name may say of somebody that they have left without being understood. */
-export function mayHideLeaving({ meaning, answers }: ConsentColumn, values: ColumnValues): boolean {
+export function mayHideLeaving({ name, meaning, answers }: ConsentColumn, values: ColumnValues): boolean {
   if (answers || meaning === 'tags') return false
-  if (meaning === 'stays') return isEmptyForLeavers(values)
+  // 1 may be the code of any status
+  const { counts } = values
+  const hasWords = counts.word + counts.left + counts.vague + counts.stays > 0
+  const isCoded = !hasWords && counts.true + counts.false > 0 && suspicionOf(name)?.takesCodes === true
+  if (meaning === 'stays') return isCoded || isEmptyForLeavers(values)
   if (!mayBeSilent(meaning)) return false
   const texts = [...values.texts.keys()]
   return (

@@ -10,7 +10,11 @@ export const tokens = (...lines: string[]): ReadonlySet<string> => new Set(list(
 export function hasStem(set: ReadonlySet<string>, word: string): boolean {
   if (set.has(word)) return true
   for (let cut = 1; cut <= ENDING_CHARACTERS_MAX; cut++)
-    if (word.length - cut >= STEM_CHARACTERS_MIN && set.has(word.slice(0, -cut))) return true
+    if (
+      word.length - cut >= STEM_CHARACTERS_MIN - (word.endsWith('s') && cut === 1 ? 1 : 0) &&
+      set.has(word.slice(0, -cut))
+    )
+      return true
   return false
 }
 const ENDING_CHARACTERS_MAX = 3

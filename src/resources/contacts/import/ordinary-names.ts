@@ -26,7 +26,7 @@ const OTHER_SUBJECTS = tokens(
     'employment visa passport http bestellung bestell rechnung zahlung ' +
     'lieferung termin familienstand steuer commande commandes facture paiement livraison achat pedido pedidos factura pago compra ordine ordini ' +
     'fattura pagamento acquisto fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura zakup заказ заказа заказов покупка ' +
-    'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع siparis objednavka ordre ordrer bestilling tilaus rendeles comanda',
+    'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع siparis objednavka ordre ordrer bestilling rendeles comanda',
   'dob born geb acquisti encomenda encomendas compras',
 )
 const OTHER_SUBJECT_PARTS = parts(
@@ -40,7 +40,7 @@ const OTHER_CHANNELS = tokens(
 )
 /** Columns with names, which may have any words. */
 const NAMED = tokens(
-  'company companies employer organisation organization brand city town street address country region name firma unternehmen',
+  'company companies employer organisation organization brand city town street address country region firma unternehmen',
   'ort stadt strasse land societe entreprise ville rue pays empresa ciudad calle pais azienda citta via cidade rua bedrijf',
   'plaats straat miasto ulica компания город улица חברה עיר شركة مدينة 会社 会社名 公司 城市 nome nom county stad mesto sehir paese',
 )
@@ -55,7 +55,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
   list(
     'breakfast captain native translator thesis major alumni graduated self employed affiliate partner investor beta tester sso onboarding done paid finished feature middle ' +
       'sibling brother sister friend garden boat bike bicycle truck computer laptop printer tv solar heating insurance pension savings income salary budget ' +
-      'domain provider b2b driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
+      'domain provider segment b2 driving paying thema topic deadline follow expiry expires close need needs plus parking wheelchair speaker winner leader menu meal choice theme territory org organizer organiser tongue artist genre turnover operating system temperature ' +
       'priority satisfaction review installed install probability band leader donation donated volunteer lunch hotel flight arrival accommodation car ' +
       'name nickname alias title prefix suffix salutation greeting gender sex zodiac language lang locale nationality religion education degree school ' +
       'university college course class grade year profession occupation job position role department team industry sector branch marital child ' +
@@ -119,7 +119,7 @@ const KINDS = tokens(
 const FILLERS = new Set([
   ...RECURRING,
   ...tokens(
-    'code codigo codice default date time timestamp day month year datum zeit tag fecha hora data ora heure jour dag dato tid дата время id no n nr a an at on of the to in for from by with and or my your is has had was are as',
+    'b c code codigo codice default date time timestamp day month year datum zeit tag fecha hora data ora heure jour dag dato tid дата время id no n nr a an at on of the to in for from by with and or my your is has had was are as',
     'current new old main primary secondary other max min average avg preferred best most recent currently became',
     'der die das am im von zur zum und hat ist hauptsachlich de du des le la les d l et a au est',
     'el los las y es del il lo della di e da do dos o os van het een en bis until til hasta own owns owned t s up one',
@@ -175,7 +175,10 @@ export function isFigure(words: readonly string[]): boolean {
 
 /** Whether a column of dates tells when something happened last or will happen next. */
 export function isOrdinaryDate(name: string): boolean {
-  return wordsOf(name).some(word => RECURRING.has(word) || RECURRING_START.test(word))
+  const words = wordsOf(name)
+  // `Last day` alone is an end
+  const saysWhat = words.some(word => !FILLERS.has(word))
+  return saysWhat && words.some(word => RECURRING.has(word) || RECURRING_START.test(word))
 }
 
 /**

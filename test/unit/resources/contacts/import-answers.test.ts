@@ -49,6 +49,7 @@ const ASKED: Record<string, Record<string, string>> = {
     EML_OPT: 'I*3 O',
     mc_state: '1*5 -1',
     sp_state: '1*5 9*2',
+    Status: '0*5 1',
     Verteiler: 'A*5 X B*2',
   },
   'a mark in few rows': { X: '|*5 x', raus: '|*5 x', Kennzeichen: '|*8 W*2' },
