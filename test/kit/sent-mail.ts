@@ -42,6 +42,7 @@ export const SENDER_IP = '198.18.0.25'
 export const MAIL_HOST = 'mailhorn.test'
 const MX_HOST = '127.0.0.2'
 const TRACKED = 'ok-tracked@there.example'
+const PICTURES = 'ok-pictures@there.example'
 const FORWARDED = 'ok-forwarded@there.example'
 const TLS_REPORT = 'ok-tls-report@there.example'
 const ZONE = `
@@ -53,6 +54,13 @@ const ZONE = `
 `
 const REPORTS_AFTER_MS = 29 * 3_600_000
 const RESULTS_AFTER_MS = 61_000
+
+/** A page that is made of linked pictures, as designers send it. */
+const PICTURES_PAGE = `<!DOCTYPE html><html><head><title>Chairs of this week</title></head><body><table><tbody>${Array.from(
+  { length: 8 },
+  (_, i) =>
+    `<tr><td><a href="https://here.example/chairs/of-this-week/${i}?size=large"><img src="https://here.example/pictures/chair-${i}.png" width="600" height="300" alt="A chair of oak number ${i} with a seat of cane"></a></td></tr>`,
+).join('\n')}</tbody></table><p>You get this since you have asked for it.</p></body></html>`
 
 export async function sendEveryKind(): Promise<SentMails> {
   const mx = await startFakeMx({ host: MX_HOST, tls: 'good' })
@@ -92,9 +100,16 @@ function arrivedAt(mx: FakeMx, kind: string, rcptTo: string): ArrivedMail {
 }
 
 async function sendWritten(mailhorn: Mailhorn, mx: FakeMx, domain: string): Promise<ArrivedMail[]> {
-  const counted = KINDS_OF_MAIL.length
+  const counted = KINDS_OF_MAIL.length + 1
   const session = await mailhorn.signIn()
   const page = KINDS_OF_MAIL.find(({ html }) => html?.includes('https:'))!
+  await mailhorn.send({
+    ...requestOf(page),
+    to: PICTURES,
+    subject: 'Chairs of this week',
+    html: PICTURES_PAGE,
+  })
+  await mx.waitFor(counted)
   const tracking = { open_tracking: true, click_tracking: true }
   await mailhorn.call('PATCH', `/domains/${domain}`, { session, body: tracking })
   await mailhorn.send({ ...requestOf(page), ...wordsOf(page), to: TRACKED })
@@ -110,6 +125,7 @@ async function sendWritten(mailhorn: Mailhorn, mx: FakeMx, domain: string): Prom
   mailhorn.clock.advance(REPORTS_AFTER_MS)
   await mx.waitFor(counted + 3)
   return [
+    arrivedAt(mx, 'a newsletter of pictures', PICTURES),
     arrivedAt(mx, 'tracked links', TRACKED),
     arrivedAt(mx, 'forwarded mail', FORWARDED),
     arrivedAt(mx, 'a TLS report', TLS_REPORT),
