@@ -179,7 +179,7 @@ const ROMANCE: readonly Predicate[] = [
     '(?:ne )?correspond(?:ant)?(?: pas)?(?: a)? aucune?|ne correspond(?: pas)?|aucune?',
     'non trouvee?s?|n y a pas|n avons (?:pas|plus|aucune?)|ne (?:connaissons|trouvons|reconnaissons) (?:pas|aucune?)|pas de?',
     '(?:ya )?no existen?(?: mas)?|no hay(?: ningun[oa]?)?',
-    'no (?:se |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|tenemos|reconocemos|aparece|figura)n?(?: a)?|no (?:corresponde|pertenece) a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
+    'no (?:se |encuentra |ha |fue |pudo |puede |sido |ser |esta |es |figura |tiene ){0,3}(?:encontr|localiz|reconoc|registrad|conocid|valid|hall)\\p{L}*|no (?:encontramos|conocemos|localizamos|tenemos|reconocemos|aparece|figura)n?(?: a)?|no (?:corresponde|pertenece) a ningun[ao]?|sin (?:usuario|buzon|cuenta) asociad[ao]|ningun[ao]?',
     '(?:ja )?nao existem?(?: mais)?|nao ha',
     'nao (?:encontramos|conhecemos|localizamos|temos|reconhecemos|consta|(?:corresponde|pertence) a nenhum[ao]?)|nao (?:foi |pode |ser |esta |e ){0,3}(?:encontrad|localizad|reconhecid|cadastrad|registrad|conhecid|valid)\\p{L}*',
     'non esiston?o?(?: piu)?|non esiste(?: piu)?',
