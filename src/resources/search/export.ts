@@ -91,7 +91,7 @@ async function* slicesOf(
 }
 
 /** @returns the next lower id */
-function idBelow(id: Id): Id {
+export function idBelow(id: Id): Id {
   const below = new Uint8Array(id)
   for (let i = below.length - 1; i >= 0; i--) if (below[i]!-- > 0) break
   return below
