@@ -63,7 +63,7 @@ export const OTHER_LEAVING_WORDS = words(
 export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
     'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
-    'bad closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive avmeldt frameldt avregistrerad odhlasen odhlaseny zruseno dezabonat odvolan cofnieta cofnieto revoke leiratkozott leiratkozva peruttu peruutettu iptal zablokovan 해지 거부 수신거부 탈퇴 declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
+    'bad schlecht mauvais mauvaise malo cattivo ruim slecht плохой closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive avmeldt frameldt avregistrerad odhlasen odhlaseny zruseno dezabonat odvolan cofnieta cofnieto revoke leiratkozott leiratkozva peruttu peruutettu iptal zablokovan 해지 거부 수신거부 탈퇴 declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned ' +
     'churned lapsed dead expired nok out failed notinterested spamreport erase terminata terminato terminé terminée terminado terminada perdido perdu löschung suppression usunięcie удаление unresponsive deceased prohibited disallowed departed gone',
   'ausgetreten verstorben zurückgezogen beendet ausgeschieden fehlgeschlagen untersagt verweigert parti partie décédé décédée ' +
     'retiré retirée échoué échouée refusé refusée fallecido fallecida retirado retirada denegado denegada negado negada fallido ' +
@@ -81,7 +81,7 @@ export const LEFT_WORDS = words(
 
 /** Those of `LEFT_WORDS` that are said of much else, and count only in columns of such words. */
 export const VAGUE_WORDS = words(
-  'bad closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
+  'bad schlecht mauvais mauvaise malo cattivo ruim slecht плохой closed locked dropped drop leave remove delete erase exclude cancel stop loschen löschen removal deletion erasure failure pasiv passiv pasif pasivo passivo passif passive clean left dead pending abuse transactional waiting lost out terminé terminée terminado terminada terminata terminato perdido perdu löschung suppression ended quit failed gone parti partie uscita retirada paused stopped expired invalid archived removed deleted',
 )
 
 /** Values of a status with which the contact stays. */

@@ -73,6 +73,7 @@ const ASKED: Record<string, Record<string, string>> = {
     Opt: 'in out',
     'Rcpt state': 'live*5 dead',
     'Address health': 'good*5 bad',
+    Adressqualität: 'gut*5 schlecht',
     last_event: 'delivered*5 dropped',
   },
   'nothing among few values': {
