@@ -10,13 +10,13 @@ import { zoneRecords } from './app/dns.ts'
 import { runDoctor } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
 import type { CheckedSource } from './interfaces/cli/command.ts'
+import { CommandError } from './interfaces/cli/control/result.ts'
 import { openInstallation } from './interfaces/cli/installation.ts'
 import { runProgram } from './interfaces/cli/program.ts'
-import { CommandError } from './interfaces/cli/result.ts'
 import { systemClock } from './lib/clock.ts'
 import { createResolver } from './protocols/dns/resolver.ts'
 import { nameFaults } from './protocols/dns/reverse.ts'
-import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
+import { OWNER_ONLY_UMASK } from './store/opening/file-modes.ts'
 
 const root = new URL('..', import.meta.url).pathname
 

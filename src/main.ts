@@ -13,7 +13,7 @@ import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenIdle } from './lib/malloc-trim.ts'
 import type { FirstRun } from './resources/accounts/first-run.ts'
-import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
+import { OWNER_ONLY_UMASK } from './store/opening/file-modes.ts'
 
 /**
  * Heap limits of the process. Young generations start at 2 MB and grow to 16 MB in busy threads; the command

@@ -1,7 +1,7 @@
 /** Delivered emails in great numbers, put straight into a database as an account has them after some months. */
 import Database from 'better-sqlite3'
 import { createIdSource, type Id, wireId } from '../../src/lib/ids.ts'
-import type { EmailStatus } from '../../src/store/schema.ts'
+import type { EmailStatus } from '../../src/store/model/schema.ts'
 
 const DAY_MS = 86_400_000
 /** Less than the plan keeps. */

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createIdSource } from '../../src/lib/ids.ts'
-import { DELIVERY_CLASS } from '../../src/store/schema.ts'
+import { DELIVERY_CLASS } from '../../src/store/model/schema.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { destination, ONE_ADDRESS, prepareNetwork } from '../kit/namespace.ts'

@@ -22,10 +22,10 @@ import type { FirstRun } from '../resources/accounts/first-run.ts'
 import { createPasswords, type Passwords } from '../resources/accounts/password.ts'
 import { createPlans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
-import { MISSED } from '../store/command.ts'
-import { awaitFolder, openStore, type Store } from '../store/open.ts'
-import { insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
-import { checkBeforeStart } from '../store/start-check.ts'
+import { MISSED } from '../store/model/command.ts'
+import { awaitFolder, openStore, type Store } from '../store/opening/open.ts'
+import { readOrCreateSecret, requireSameSecret } from '../store/opening/secret-file.ts'
+import { checkBeforeStart } from '../store/opening/start-check.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
@@ -111,7 +111,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     if (checked.needsCheck) started.push(startDatabaseCheck({ clock, log, store }))
     const secret = checked.secret ?? readOrCreateSecret(config.dataDir)
     const secrets = createSecretKeys(secret)
-    await insistOnSameSecret(store.db, store.run, secrets)
+    await requireSameSecret(store.db, store.run, secrets)
     const reading = startQueryWorker({
       entry: new URL('../workers/query.ts', import.meta.url),
       location: store.location,

@@ -2,7 +2,7 @@
 
 import type { FindTemplate } from '../interfaces/api/broadcasts/from-template.ts'
 import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
-import type { Route } from '../interfaces/api/route.ts'
+import type { Route } from '../interfaces/api/route/route.ts'
 import { every } from '../lib/clock.ts'
 import { type IdSource, idKey } from '../lib/ids.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -18,8 +18,8 @@ import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { readTemplate } from '../resources/templates/template-rows.ts'
-import { MISSED } from '../store/command.ts'
-import type { BroadcastRow } from '../store/schema.ts'
+import { MISSED } from '../store/model/command.ts'
+import type { BroadcastRow } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
 
 const HOUR_MS = 3_600_000

@@ -14,7 +14,7 @@ import type { PathsTo } from '../pipeline/queue/paths.ts'
 import type { Passwords } from '../resources/accounts/password.ts'
 import type { Plans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/opening/open.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import type { QueryWorker } from './query-worker.ts'
 

@@ -15,7 +15,7 @@ interface Crash {
   message: string
 }
 
-export interface ParkedTask {
+interface ParkedTask {
   task: string
   /** ms since the epoch */
   until: number
@@ -23,7 +23,7 @@ export interface ParkedTask {
   reason: string
 }
 
-export const CRASH_FILE = 'crashes.json'
+const CRASH_FILE = 'crashes.json'
 /** A crash counts when the service had run for less than this. */
 const SOON_MS = 60_000
 const CRASHES_TO_PARK = 3

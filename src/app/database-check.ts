@@ -6,7 +6,7 @@ import { createOnDemandWorker } from '../lib/on-demand-worker.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { WorkerEnded } from '../lib/worker-rpc.ts'
 import { hourOf } from '../resources/alerts/operator-alerts.ts'
-import { damageText } from '../store/dialect.ts'
+import { damageText } from '../store/opening/dialect.ts'
 import type { AppContext } from './context.ts'
 
 const DATABASE_DAMAGED_ALERT = 'database-damaged'

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import type { SmartHostAddress } from '../config/smart-host.ts'
-import type { SourceReportOptions } from '../pipeline/delivery/shaping/source-report.ts'
-import type { WarmupPlan } from '../pipeline/delivery/shaping/warmup-plan.ts'
 import {
   GENERAL_SMART_HOST,
   type SmartHost,
   type SmartHostSettings,
-} from '../pipeline/delivery/smart-host.ts'
+} from '../pipeline/delivery/destinations/smart-host.ts'
+import type { SourceReportOptions } from '../pipeline/delivery/shaping/source-report.ts'
+import type { WarmupPlan } from '../pipeline/delivery/shaping/warmup-plan.ts'
 import type { DeliverySettings } from '../pipeline/delivery/threads.ts'
 import { fdBudget, threadCountOf } from './fd-budget.ts'
 

@@ -4,7 +4,7 @@ import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { sendDsnNotices } from '../pipeline/delivery/dsn/notice-sender.ts'
 import { DSN_DUE } from '../resources/events/dsn-notices.ts'
-import { MISSED } from '../store/command.ts'
+import { MISSED } from '../store/model/command.ts'
 import type { AppContext } from './context.ts'
 
 /** After a failure, and for notifications that were refused temporarily. */

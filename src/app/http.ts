@@ -9,12 +9,10 @@ import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
 import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
 import { apiKeyRoutes } from '../interfaces/api/api-keys/routes.ts'
 import { type SessionCookie, sessionCookie } from '../interfaces/api/auth/cookie.ts'
-import { authRoutes } from '../interfaces/api/auth/routes.ts'
-import { sessionRoutes } from '../interfaces/api/auth/session-routes.ts'
+import { createFindCredential, createIsValid } from '../interfaces/api/auth/credentials.ts'
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
 import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
-import { createFindCredential, createIsValid } from '../interfaces/api/credentials.ts'
 import { doctorRoutes } from '../interfaces/api/doctor/routes.ts'
 import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { batchRoutes } from '../interfaces/api/emails/batch-routes.ts'
@@ -29,15 +27,17 @@ import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
 import { queueRoutes } from '../interfaces/api/queue/routes.ts'
 import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
-import type { Route } from '../interfaces/api/route.ts'
+import type { Route } from '../interfaces/api/route/route.ts'
+import { namingUnapplied } from '../interfaces/api/route/unapplied-fields.ts'
 import { createHttpApp } from '../interfaces/api/server/app.ts'
 import { type ClientAddressOf, createClientAddress } from '../interfaces/api/server/client-address.ts'
 import { createSpendRequest } from '../interfaces/api/server/rate-limit.ts'
 import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
+import { authRoutes } from '../interfaces/api/sessions/routes.ts'
+import { sessionRoutes } from '../interfaces/api/sessions/session-routes.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
-import { namingUnapplied } from '../interfaces/api/unapplied-fields.ts'
 import { usageRoutes } from '../interfaces/api/usage/routes.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from '../interfaces/api/well-known/routes.ts'
 import { type ControlServer, startControlServer } from '../interfaces/cli/control/server.ts'
@@ -66,8 +66,8 @@ import { createSuppressions } from '../resources/suppressions/suppressions.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createTemplates } from '../resources/templates/templates.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
-import { MISSED } from '../store/command.ts'
-import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/settings.ts'
+import { MISSED } from '../store/model/command.ts'
+import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
 import { startBroadcasts } from './broadcasts.ts'
 import type { AppContext } from './context.ts'
 import { sourceSettings } from './delivery-settings.ts'
@@ -224,8 +224,8 @@ async function openListeners(
   const { http, acme } = parts.config
   const common = {
     clock,
-    mostConnections: fdBudget(parts.config).http,
-    mostPerClient: http.connectionsPerClient,
+    maxConnections: fdBudget(parts.config).http,
+    maxPerClient: http.connectionsPerClient,
     trustedProxies: http.trustedProxies,
     headers: options.headers,
     onError: (error: Error) => failed({ err: error }),

@@ -24,7 +24,7 @@ import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
-import { MISSED } from '../store/command.ts'
+import { MISSED } from '../store/model/command.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 

@@ -9,7 +9,7 @@ import { CERTIFICATE_CHANGED, listCertificates } from '../resources/certificates
 import { startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
 import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { type KnownTrackingHost, listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
-import { MISSED } from '../store/command.ts'
+import { MISSED } from '../store/model/command.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 import { type KeeperParts, keeperParts } from './certificates.ts'
 import type { AppContext } from './context.ts'

@@ -28,8 +28,8 @@ import { sweepFiles } from '../resources/retention/file-sweeper.ts'
 import { sweepEmails, sweepInbound } from '../resources/retention/mail-sweeper.ts'
 import { sweepMetrics } from '../resources/retention/metric-sweeper.ts'
 import { sweepRequests } from '../resources/retention/request-sweeper.ts'
-import type { Store } from '../store/open.ts'
-import type { OperatorAlertRow } from '../store/schema/alerts.ts'
+import type { OperatorAlertRow } from '../store/model/schema/alerts.ts'
+import type { Store } from '../store/opening/open.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 
 interface SweepersOptions {

@@ -3,7 +3,7 @@
  * writer, the view of the queue, and each request. Out: `/metrics`. Part of the composition root.
  */
 import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
-import type { Route } from '../interfaces/api/route.ts'
+import type { Route } from '../interfaces/api/route/route.ts'
 import type { CountRequest } from '../interfaces/api/server/record-requests.ts'
 import { within } from '../lib/clock.ts'
 import { createHistogram, DURATION_BOUNDS_SECONDS } from '../lib/histogram.ts'
@@ -11,7 +11,7 @@ import type { Labels, Metrics } from '../lib/metrics.ts'
 import type { QueueView } from '../pipeline/queue/view.ts'
 import { WEBHOOK_FIGURES } from '../pipeline/webhooks/dispatch-commands.ts'
 import { ACCEPTED_FIGURE, deliveryFigure } from '../resources/events/record.ts'
-import type { DeliveryStatus } from '../store/schema.ts'
+import type { DeliveryStatus } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
 import { version } from './version.ts'
 

@@ -8,10 +8,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { MxFault } from '../pipeline/delivery/tls-policy/mx-certificate.ts'
-import { MTA_STS_FAULT, MTA_STS_MODE, readSetting } from '../store/settings.ts'
+import { MTA_STS_FAULT, MTA_STS_MODE, readSetting } from '../store/reading/settings.ts'
 import type { AppContext } from './context.ts'
 
-export type MtaStsMode = 'enforce' | 'testing'
+type MtaStsMode = 'enforce' | 'testing'
 
 interface ModeDecision {
   mode: MtaStsMode

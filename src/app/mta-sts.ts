@@ -22,7 +22,7 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import { hourOf } from '../resources/alerts/operator-alerts.ts'
 import { CERTIFICATE_CHANGED } from '../resources/certificates/certificate-rows.ts'
 import type { OwnPolicy } from '../resources/domains/own-policy.ts'
-import { MTA_STS_ID, readSetting } from '../store/settings.ts'
+import { MTA_STS_ID, readSetting } from '../store/reading/settings.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'

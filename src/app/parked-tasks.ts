@@ -7,7 +7,7 @@ import { hourOf } from '../resources/alerts/operator-alerts.ts'
 import type { AppContext } from './context.ts'
 import { parkedTasks } from './crashes.ts'
 
-export const TASK_PARKED_ALERT = 'task-parked'
+const TASK_PARKED_ALERT = 'task-parked'
 
 /** To be called before any task starts. */
 export async function parkTasks({

@@ -11,8 +11,8 @@ import { TooManyWaiting } from '../lib/semaphore.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
 import { type Caller, createCaller } from '../lib/worker-rpc.ts'
-import { StorageUnavailable } from '../store/command.ts'
-import type { StoreLocation } from '../store/dialect.ts'
+import { StorageUnavailable } from '../store/model/command.ts'
+import type { StoreLocation } from '../store/opening/dialect.ts'
 import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
 
 export interface QueryWorker {

@@ -5,10 +5,10 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Clock, within } from '../lib/clock.ts'
-import { type Commands, type Run, StorageUnavailable } from '../store/command.ts'
-import { databaseFile, type StoreLocation } from '../store/dialect.ts'
-import type { Store } from '../store/open.ts'
-import type { settingCommands } from '../store/settings.ts'
+import { type Commands, type Run, StorageUnavailable } from '../store/model/command.ts'
+import { databaseFile, type StoreLocation } from '../store/opening/dialect.ts'
+import type { Store } from '../store/opening/open.ts'
+import type { settingCommands } from '../store/reading/settings.ts'
 
 interface Readiness {
   started(): void

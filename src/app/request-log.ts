@@ -1,6 +1,6 @@
 /** Starts the log of API requests and serves it. Part of the composition root. */
 import { logRoutes } from '../interfaces/api/logs/routes.ts'
-import type { Route } from '../interfaces/api/route.ts'
+import type { Route } from '../interfaces/api/route/route.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
 import { createRequestLog, type RequestLog } from '../resources/request-log/request-log.ts'
 import type { AppContext } from './context.ts'

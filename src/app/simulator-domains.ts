@@ -2,8 +2,8 @@
 
 import type { Config } from '../config/config.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
-import type { Store } from '../store/open.ts'
-import { readSetting, SIMULATOR_DOMAINS } from '../store/settings.ts'
+import type { Store } from '../store/opening/open.ts'
+import { readSetting, SIMULATOR_DOMAINS } from '../store/reading/settings.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 
 /**

@@ -5,7 +5,7 @@
 import { type Config, ConfigError } from '../config/config.ts'
 import { isStartFault } from '../lib/start-fault.ts'
 import { RecordFault } from '../protocols/dns/record-text.ts'
-import { damageText, isDamaged, locate } from '../store/dialect.ts'
+import { damageText, isDamaged, locate } from '../store/opening/dialect.ts'
 
 /** @param config undefined when the configuration could not be read */
 export function startFaultText(error: unknown, config: Config | undefined): string {

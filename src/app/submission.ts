@@ -19,7 +19,7 @@ import type { ApiKeys } from '../resources/accounts/api-keys.ts'
 import type { RateLimit } from '../resources/accounts/rate-limit.ts'
 import { createSignInReport } from '../resources/accounts/sign-in-report.ts'
 import { findAccountOfUser } from '../resources/accounts/user-rows.ts'
-import type { Db } from '../store/schema.ts'
+import type { Db } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 

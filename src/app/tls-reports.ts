@@ -10,7 +10,7 @@ import { sendTlsReports } from '../pipeline/delivery/tls-reporter.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { parseMailbox } from '../protocols/smtp/address.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/opening/open.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import { readAuthorities } from './delivery-settings.ts'
 

@@ -4,8 +4,8 @@
  * every problem. Called once by each program (`main.ts`, `cli.ts`) at its start.
  */
 import { resolve } from 'node:path'
-import { PROVIDERS } from '../pipeline/delivery/providers.ts'
-import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
+import { PROVIDERS } from '../pipeline/delivery/destinations/providers.ts'
+import { GENERAL_SMART_HOST } from '../pipeline/delivery/destinations/smart-host.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { SESSION_TOKEN_PREFIX } from '../resources/accounts/sessions.ts'
 import { FAMILY_NAME, families } from './families.ts'

@@ -1,5 +1,5 @@
 /** Reads the URL of the database. The store validates the URL. */
-import { faultIn } from '../store/dialect.ts'
+import { faultIn } from '../store/opening/dialect.ts'
 import { type Setting, SettingFault, text } from './setting.ts'
 
 export function databaseUrl(fallback: string, doc: string): Setting<string> {

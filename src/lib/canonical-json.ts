@@ -8,6 +8,11 @@ import { packBytes } from './bytes.ts'
  */
 const HASHED_BYTES_MIN = 1_024
 
+/** Returns the SHA-256 of the canonical form. */
+export function canonicalHash(value: unknown): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(canonicalJson(value)).digest())
+}
+
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, node: unknown) => {
     if (typeof node !== 'object' || node === null) return node

@@ -58,10 +58,10 @@ export function startDueTimer(options: DueTimerOptions): DueTimer {
         arm(waitMs)
       })
   }
-  const arm = (leastMs: number) => {
+  const arm = (minMs: number) => {
     timer?.cancel()
     if (stopped || working || nextAt === Number.POSITIVE_INFINITY) return
-    timer = clock.timer(Math.max(leastMs, Math.min(nextAt - clock.now(), longestSleepMs)), look)
+    timer = clock.timer(Math.max(minMs, Math.min(nextAt - clock.now(), longestSleepMs)), look)
   }
 
   look()

@@ -14,7 +14,7 @@ export interface FairSemaphore {
 
 /** Limits of waiting callers. A caller beyond a limit is rejected. */
 interface WaitingLimits {
-  mostOfAnOwner?: number
+  maxPerOwner?: number
   most?: number
 }
 
@@ -26,11 +26,11 @@ interface Waiting {
 
 export function createFairSemaphore(
   most: number,
-  mostOfAnOwner: number,
+  maxPerOwner: number,
   waitingLimits: WaitingLimits = {},
 ): FairSemaphore {
-  const mostWaitingOfAnOwner = waitingLimits.mostOfAnOwner ?? Number.POSITIVE_INFINITY
-  const mostWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
+  const maxWaitingPerOwner = waitingLimits.maxPerOwner ?? Number.POSITIVE_INFINITY
+  const maxWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
   const held = new Map<string, number>()
   const waiting: Waiting[] = []
   let taken = 0
@@ -56,7 +56,7 @@ export function createFairSemaphore(
   const nextIndex = () => {
     const blocked = new Set<string>()
     return waiting.findIndex(({ owner, amount }) => {
-      if (!blocked.has(owner) && heldBy(owner) + amount <= mostOfAnOwner) return true
+      if (!blocked.has(owner) && heldBy(owner) + amount <= maxPerOwner) return true
       blocked.add(owner)
       return false
     })
@@ -80,7 +80,7 @@ export function createFairSemaphore(
         letIn()
         const ownCount = waiting.filter(one => one.owner === owner).length
         if (!waiting.includes(asked)) return
-        if (waiting.length <= mostWaiting && ownCount <= mostWaitingOfAnOwner) return
+        if (waiting.length <= maxWaiting && ownCount <= maxWaitingPerOwner) return
         waiting.splice(waiting.indexOf(asked), 1)
         reject(new TooManyWaiting('too many are waiting'))
       }),

@@ -8,7 +8,7 @@ export interface HistogramReading {
   sum: number
 }
 
-export interface Histogram {
+interface Histogram {
   observe(value: number): void
   read(): HistogramReading
 }

@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import type { OnDemandWorkerData } from '../lib/on-demand-worker.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
-import { faultInPages, type StoreLocation } from '../store/dialect.ts'
+import { faultInPages, type StoreLocation } from '../store/opening/dialect.ts'
 
 const { calls } = workerData as OnDemandWorkerData
 

@@ -56,7 +56,7 @@ import { metricCommands } from '../resources/retention/metric-sweeper.ts'
 import { sealCommands } from '../resources/search/pack.ts'
 import { suppressionCommands } from '../resources/suppressions/suppression-rows.ts'
 import { templateCommands } from '../resources/templates/commands.ts'
-import { settingCommands } from '../store/settings.ts'
+import { settingCommands } from '../store/reading/settings.ts'
 
 export const commands = {
   ...settingCommands,

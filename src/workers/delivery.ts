@@ -17,20 +17,20 @@ import { createSecretKeys } from '../lib/secret-keys.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
 import { createDeliveryLog } from '../pipeline/delivery/delivery-log.ts'
+import { destinationLimits } from '../pipeline/delivery/destinations/providers.ts'
+import { createSmartHostOf } from '../pipeline/delivery/destinations/smart-host.ts'
 import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
-import { destinationLimits } from '../pipeline/delivery/providers.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
 import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
-import { createSessionPool } from '../pipeline/delivery/session-pool.ts'
+import { createSessionPool } from '../pipeline/delivery/sessions/session-pool.ts'
 import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
 import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
-import { createSmartHostOf } from '../pipeline/delivery/smart-host.ts'
 import type {
   DeliveryFunctions,
   DeliveryNotice,
@@ -62,9 +62,9 @@ import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { DKIM_KEYS_CHANGED, HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
-import { MISSED } from '../store/command.ts'
-import { openReader } from '../store/dialect.ts'
-import type { MailSelector } from '../store/schema/steering.ts'
+import { MISSED } from '../store/model/command.ts'
+import type { MailSelector } from '../store/model/schema/steering.ts'
+import { openReader } from '../store/opening/dialect.ts'
 import { createWriterClient } from '../store/writer/client.ts'
 import type { ServiceCommands } from './commands.ts'
 
@@ -160,7 +160,7 @@ const worker = createDeliveryWorker({
   sourceIps: createSourceIps(data.sourceIps, clock),
   pool: createSessionPool(clock, {
     messagesPerConnection: host => limitsOf(host).messagesPerConnection,
-    mostIdle: Math.ceil(data.idleConnections / data.threadCount),
+    maxIdle: Math.ceil(data.idleConnections / data.threadCount),
   }),
   slots: createSlots({
     adaptiveLimit: createAdaptiveLimit({
@@ -169,7 +169,7 @@ const worker = createDeliveryWorker({
       most: slotsMax,
     }),
     most: slotsMax,
-    mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
+    maxPerAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
   warmupBudgets: createWarmupBudgets({
     clock,

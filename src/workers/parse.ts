@@ -11,14 +11,14 @@ import { doReadingJob, type ReadingJob } from '../interfaces/submission/reading-
 import { serveProcess } from '../lib/serve-process.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
 import { STORED_FROM_CHARACTERS } from '../pipeline/accept/transferables.ts'
+import { providerOf } from '../pipeline/delivery/destinations/providers.ts'
 import { CORRELATION_HEADER } from '../pipeline/delivery/message/signed-head.ts'
-import { providerOf } from '../pipeline/delivery/providers.ts'
 import { READ_MAIL, type StoredMail } from '../pipeline/inbound/mail-reader.ts'
 import { readInbound } from '../pipeline/inbound/read-inbound.ts'
 import { READ_REPORT } from '../pipeline/inbound/report-reader.ts'
 import { readReport } from '../protocols/bounces/read-report.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
-import { openReader, type StoreLocation } from '../store/dialect.ts'
+import { openReader, type StoreLocation } from '../store/opening/dialect.ts'
 
 export interface ReaderProcessData {
   location: StoreLocation

@@ -27,8 +27,8 @@ import { listRequests, type RequestQuery } from '../resources/request-log/list.t
 import { createPacker } from '../resources/search/pack.ts'
 import { createPacking } from '../resources/search/packing.ts'
 import { createEmailReader, type EmailReader } from '../resources/search/reader.ts'
-import { openReader, type StoreLocation } from '../store/dialect.ts'
-import { UNSEALED } from '../store/search-index.ts'
+import { UNSEALED } from '../store/model/search-index.ts'
+import { openReader, type StoreLocation } from '../store/opening/dialect.ts'
 import { createWriterClient } from '../store/writer/client.ts'
 import type { ServiceCommands } from './commands.ts'
 

@@ -9,7 +9,7 @@ import type { Judgement, VerdictThreadData } from '../pipeline/inbound/verdicts/
 import { withOddNames } from '../protocols/dns/odd-names.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { onePiece } from '../store/blobs/blobs.ts'
-import { openReader } from '../store/dialect.ts'
+import { openReader } from '../store/opening/dialect.ts'
 
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
 stepBack(AFTER_ACCEPTING)

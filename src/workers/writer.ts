@@ -1,7 +1,7 @@
 /** Entry of the writer thread. */
 
 import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
-import { runWriterThread } from '../store/writer/thread.ts'
+import { runWriterThread } from '../store/opening/writer-thread.ts'
 import { commands } from './commands.ts'
 
 collectGarbageWhenIdle()

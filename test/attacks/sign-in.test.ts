@@ -90,7 +90,7 @@ attack('a flood of logins to random accounts, one /48', async ({ field, note }) 
 })
 
 /** @param most of them whose password is checked */
-async function insistOnFew(
+async function requireFew(
   field: Field,
   next: (number: number) => Guess | undefined,
   most: number,
@@ -108,23 +108,23 @@ const tries = (count: number, guessOf: (number: number) => Guess) => (number: nu
 attack('guesses at the password of somebody who signs in meanwhile, one /56', async ({ field, note }) => {
   const { email } = field.visit.login
   const next = tries(40, number => ({ from: `2001:db8:1:${hex(number)}::1`, email }))
-  note(await insistOnFew(field, next, CHECKED_MAX.ofOneNetwork))
+  note(await requireFew(field, next, CHECKED_MAX.ofOneNetwork))
 })
 
 attack('guesses at the password of somebody who signs in meanwhile, one /48', async ({ field, note }) => {
   const { email } = field.visit.login
   const next = tries(120, number => ({ from: `2001:db8:2:${hex(number * 256)}::1`, email }))
-  note(await insistOnFew(field, next, CHECKED_MAX.ofOneSite))
+  note(await requireFew(field, next, CHECKED_MAX.ofOneSite))
 })
 
 attack("guesses at a user's password, 60 IPv4 addresses", async ({ field, note }) => {
   const next = tries(60, number => ({ from: `198.51.100.${number + 1}`, email: field.eve.login.email }))
-  note(await insistOnFew(field, next, CHECKED_MAX.ofManyNetworks))
+  note(await requireFew(field, next, CHECKED_MAX.ofManyNetworks))
 })
 
 attack('guesses at 60 accounts, one address', async ({ field, note }) => {
   const next = tries(60, number => ({ from: '192.0.2.99', email: `user${number}@acme.example` }))
-  note(await insistOnFew(field, next, CHECKED_MAX.overAllAccounts))
+  note(await requireFew(field, next, CHECKED_MAX.overAllAccounts))
 })
 
 attack('an owner who has signed in there before signs in while strangers guess', async ({ field }) => {

@@ -63,7 +63,7 @@ const on = (of: Page) => ({
   goTo: (path: string) => of.goto(`${mailhorn.baseUrl}/dashboard${path}`),
 })
 /** A page that has been painted is one whose fields hold what was restored. */
-const insistOnRestored = async (of: Page, label: string, text: string) => {
+const requireRestored = async (of: Page, label: string, text: string) => {
   await of.getByText(RESTORED).waitFor()
   assert.is(await of.getByLabel(label, { exact: true }).inputValue(), text)
 }
@@ -233,13 +233,13 @@ test('leaving an editor by a link, the back button or a reload keeps what was wr
   await place('Domains').click()
   await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
   await page.goBack()
-  await insistOnRestored(page, 'HTML', '<p>Not saved</p>')
+  await requireRestored(page, 'HTML', '<p>Not saved</p>')
   await page.goBack()
   await page.getByRole('link', { name: 'Kept', exact: true }).click()
-  await insistOnRestored(page, 'HTML', '<p>Not saved</p>')
+  await requireRestored(page, 'HTML', '<p>Not saved</p>')
   await html().fill('<p>Not saved, and more</p>')
   await page.reload()
-  await insistOnRestored(page, 'HTML', '<p>Not saved, and more</p>')
+  await requireRestored(page, 'HTML', '<p>Not saved, and more</p>')
   await button('Discard changes').click()
   assert.is(await html().inputValue(), '<p>Saved</p>')
   await page.reload()
@@ -271,7 +271,7 @@ test('a closed tab keeps it for the next one, with a warning when it was changed
   const second = await page.context().newPage()
   t.after(() => second.close())
   await on(second).goTo(`/templates/${id}`)
-  await insistOnRestored(second, 'HTML', '<p>In a tab that is closed</p>')
+  await requireRestored(second, 'HTML', '<p>In a tab that is closed</p>')
   await second.getByText('This template was changed elsewhere after you began editing.').waitFor()
   await on(second).button('Discard changes').click()
   assert.is(await on(second).html().inputValue(), '<p>By a colleague</p>')
@@ -322,12 +322,12 @@ test('an email that is being written outlives Escape, its Close button and a lin
   for (const leave of [() => button('Close').click(), () => page.goBack(), () => button('Cancel').click()]) {
     await place('Overview').click()
     await page.getByRole('link', { name: 'Send email' }).first().click()
-    await insistOnRestored(page, 'Message', 'A long message')
+    await requireRestored(page, 'Message', 'A long message')
     await leave()
     await dialog().waitFor({ state: 'detached' })
   }
   await goTo('/emails?write=1')
-  await insistOnRestored(page, 'Message', 'A long message')
+  await requireRestored(page, 'Message', 'A long message')
   await dialog().getByRole('button', { name: 'Send email', exact: true }).click()
   await page.getByRole('heading', { name: 'By hand' }).waitFor()
   await goTo('/emails?write=1')
@@ -354,7 +354,7 @@ test('other forms keep their work, too', async () => {
     await dialog().waitFor({ state: 'detached' })
     await page.reload()
     await button(open).click()
-    await insistOnRestored(page, label, text)
+    await requireRestored(page, label, text)
     await button('Discard changes').click()
     await page.getByText(RESTORED).waitFor({ state: 'detached' })
     assert.is.not(await dialog().getByLabel(label, { exact: true }).inputValue(), text, path)
@@ -380,7 +380,7 @@ test('a session that ends while somebody writes loses nothing, and shows nothing
   assert.is(await page.getByText('Written before').count(), 0)
   await button('Sign out').click()
   await signIn(mailhorn.admin.email, mailhorn.admin.password)
-  await insistOnRestored(page, 'HTML', '<p>Written before it ended</p>')
+  await requireRestored(page, 'HTML', '<p>Written before it ended</p>')
   await button('Save template').click()
   await page.getByText('The previous version was kept.').waitFor()
   assert.is((await read(`/templates/${id}`)).html, '<p>Written before it ended</p>')

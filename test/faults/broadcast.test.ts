@@ -39,7 +39,7 @@ test(`${CYCLES} times among ${CONTACTS} contacts: each gets one email, and nobod
   assert.is(accepted.length, CONTACTS, 'as many emails as contacts')
   assert.is(new Set(accepted.map(({ address }) => address)).size, CONTACTS, 'none of them twice')
   assert.ok(accepted.every(({ address }) => wanted.has(address)))
-  insistOnDelivery(scene, underWay)
+  requireDelivery(scene, underWay)
   const { body } = await program.call('GET', `/broadcasts/${id}`, { token: await signIn(program) })
   assert.equal(body.progress, { total: CONTACTS, expanded: CONTACTS, handed_over: CONTACTS })
   assert.is(body.counts.delivered, CONTACTS)
@@ -48,7 +48,7 @@ test(`${CYCLES} times among ${CONTACTS} contacts: each gets one email, and nobod
   console.log(`${CONTACTS} contacts, ${CYCLES} kills, ${underWay.size} under way at kills`)
 })
 
-function insistOnDelivery({ ledger }: Scene, underWay: Map<string, number>) {
+function requireDelivery({ ledger }: Scene, underWay: Map<string, number>) {
   const taken = Map.groupBy(ledger(), ({ recipient }) => recipient)
   for (let i = 0; i < CONTACTS; i += REAL_EVERY) {
     const address = addressOf(i)

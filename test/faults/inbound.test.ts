@@ -94,8 +94,8 @@ test(`${CYCLES} times between 250 and reading: what was acknowledged is listed a
   await until(() => scene.rows(UNREAD).length === 0)
 
   const listed = await allListed(program, token)
-  insistOnOnce(senders, listed)
-  insistOnSoundness(scene, listed.length)
+  requireOnce(senders, listed)
+  requireSoundness(scene, listed.length)
   for (const { id, subject } of listed) {
     const { body } = await program.call('GET', `/inbound/${id}`, { token })
     assert.equal([body.text.trim(), body.attachments[0].size], [subject, FILE_BYTES])
@@ -122,7 +122,7 @@ async function allListed(program: Program, token: string): Promise<Listed[]> {
 }
 
 /** Whoever got no answer may have been taken or not: they would send it again. */
-function insistOnOnce({ taken, tried }: Senders, listed: readonly Listed[]) {
+function requireOnce({ taken, tried }: Senders, listed: readonly Listed[]) {
   const times = Map.groupBy(listed, ({ subject }) => subject)
   for (const subject of taken) assert.is(times.get(subject)?.length, 1, `${subject}, answered with 250`)
   for (const [subject, rows] of times) {
@@ -132,7 +132,7 @@ function insistOnOnce({ taken, tried }: Senders, listed: readonly Listed[]) {
 }
 
 /** One event, one count and one reference each, in a file that is whole. */
-function insistOnSoundness({ rows }: Scene, count: number) {
+function requireSoundness({ rows }: Scene, count: number) {
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   assert.equal(rows('pragma foreign_key_check'), [])
   const events =

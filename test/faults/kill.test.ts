@@ -50,14 +50,14 @@ test(`${CYCLES} times under load (KILL_SEED=${SEED}): nothing is lost, only what
 
   const { wanted } = senders
   assert.ok(wanted.length > CYCLES * CLIENT_COUNT, `${wanted.length} emails are no load`)
-  insistOnDelivery(scene, wanted, underWay)
-  insistOnSoundness(scene, wanted.length)
-  await insistOnTrace(scene, program, apiKey, underWay)
+  requireDelivery(scene, wanted, underWay)
+  requireSoundness(scene, wanted.length)
+  await requireTrace(scene, program, apiKey, underWay)
   const doubles = scene.ledger().length - new Set(scene.ledger().map(({ recipient }) => recipient)).size
   console.log(`${wanted.length} emails, ${underWay.size} under way at kills, ${doubles} delivered twice`)
 })
 
-function insistOnDelivery({ ledger, rows }: Scene, wanted: readonly Wanted[], underWay: Map<string, number>) {
+function requireDelivery({ ledger, rows }: Scene, wanted: readonly Wanted[], underWay: Map<string, number>) {
   const taken = Map.groupBy(ledger(), ({ recipient }) => recipient)
   for (const { id, recipient, number } of wanted) {
     assert.ok(id, `email ${number} was never taken`)
@@ -81,7 +81,7 @@ function insistOnDelivery({ ledger, rows }: Scene, wanted: readonly Wanted[], un
 }
 
 /** One email each in spite of repetitions, one telling of each event, sums that are right, a file that is whole. */
-function insistOnSoundness({ rows }: Scene, count: number) {
+function requireSoundness({ rows }: Scene, count: number) {
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   assert.equal(rows('pragma foreign_key_check'), [])
   assert.equal(rows('select status, count(*) as count from emails group by status'), [
@@ -102,12 +102,7 @@ function insistOnSoundness({ rows }: Scene, count: number) {
 }
 
 /** What was under way shows an attempt of unknown outcome, and then the one that delivered it. */
-async function insistOnTrace(
-  { rows }: Scene,
-  program: Program,
-  token: string,
-  underWay: Map<string, number>,
-) {
+async function requireTrace({ rows }: Scene, program: Program, token: string, underWay: Map<string, number>) {
   const total = [...underWay.values()].reduce((sum, count) => sum + count, 0)
   assert.equal(rows("select count(*) as count from attempts where outcome = 'unknown'"), [{ count: total }])
   for (const [address, count] of [...underWay].slice(0, 5)) {

@@ -41,7 +41,7 @@ async function openStage(t: TestContext): Promise<Stage> {
 }
 
 /** One email each in spite of repetitions, each with one end, and sums that are right. */
-function insistOnSoundness({ rows, senders: { wanted } }: Stage) {
+function requireSoundness({ rows, senders: { wanted } }: Stage) {
   const count = wanted.length
   assert.ok(count > CYCLES * CLIENT_COUNT, `${count} emails are no load`)
   for (const { id, number } of wanted) assert.ok(id, `email ${number} was never taken`)
@@ -98,7 +98,7 @@ function unknownAttempts({ rows }: Stage): string[] {
 }
 
 /** Every email came once, and once more at most for each attempt that was under way when its maker was gone. */
-function insistOnCopies(stage: Stage, lost: Iterable<string>) {
+function requireCopies(stage: Stage, lost: Iterable<string>) {
   const copies = new Map<string, number>()
   for (const lease of lost) {
     const [address] = lease.split(' ')
@@ -129,8 +129,8 @@ test(`killed ${CYCLES} times under load: nothing is lost, and no lease is comple
   await senders.repeatUnanswered(program.baseUrl)
   await drained(stage)
 
-  insistOnSoundness(stage)
-  insistOnCopies(stage, lost)
+  requireSoundness(stage)
+  requireCopies(stage, lost)
   assert.ok(lost.size > 0, 'it was killed while nothing was under way')
   assert.equal(unknownAttempts(stage).sort(), [...lost].sort())
 })
@@ -155,8 +155,8 @@ test('stopped for longer than its leases are good, a process finds them in other
   await sending
   await senders.repeatUnanswered(other.baseUrl)
   await drained(stage)
-  insistOnSoundness(stage)
-  insistOnCopies(stage, held)
+  requireSoundness(stage)
+  requireCopies(stage, held)
   assert.equal(unknownAttempts(stage).sort(), held.sort())
 })
 
@@ -178,7 +178,7 @@ test(`its database restarted ${CYCLES} times under load: what is asked meanwhile
   await senders.repeatUnanswered(program.baseUrl)
   await drained(stage)
 
-  insistOnSoundness(stage)
+  requireSoundness(stage)
   const taken = takenBy(stage)
   assert.equal(
     senders.wanted.filter(({ recipient }) => taken.get(recipient) !== 1),

@@ -64,19 +64,19 @@ test(`${CYCLES} times: nothing of it is half gone, and the next start goes on`, 
     await program.end('SIGKILL')
     before = left()
     counts.push(before)
-    insistOnSoundness(scene)
+    requireSoundness(scene)
   }
   console.log(`left after each kill: ${counts.join(', ')}`)
   assert.ok(counts[0]! > 1, 'the first kill came too late')
   program = await scene.start()
   await until(() => left() === 1)
   await until(() => globSync('*/*', { cwd: join(scene.dataDir, 'blobs') }).length === 1)
-  insistOnSoundness(scene)
+  requireSoundness(scene)
   assert.equal(scene.rows('select subject from emails'), [{ subject: 'kept' }])
 })
 
 /** Every row belongs to an email and every email has its rows; sums and uses are right; no row names a missing file. */
-function insistOnSoundness({ rows, dataDir }: Scene) {
+function requireSoundness({ rows, dataDir }: Scene) {
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   for (const [table, column] of [
     ['deliveries', 'email_id'],

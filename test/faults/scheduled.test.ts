@@ -94,7 +94,7 @@ test(`${CYCLES} times: each is sent or canceled, and only what was under way com
       assert.ok(times <= 1 + (underWay.get(email.recipient) ?? 0), `${email.id} was sent ${times} times`)
     }
   }
-  insistOnSoundness(scene, scheduled.length, canceled.size)
+  requireSoundness(scene, scheduled.length, canceled.size)
   assert.ok(canceled.size > 0 && canceled.size < scheduled.length, `${canceled.size} were canceled`)
   console.log(`${scheduled.length} scheduled, ${canceled.size} canceled, ${underWay.size} under way at kills`)
 })
@@ -118,7 +118,7 @@ test('what became due while nothing ran goes out at the next start', async t => 
 })
 
 /** One telling of each event, sums that are right, a file that is whole. */
-function insistOnSoundness({ rows }: Scene, count: number, canceledCount: number) {
+function requireSoundness({ rows }: Scene, count: number, canceledCount: number) {
   const sentCount = count - canceledCount
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   const expected = { canceled: canceledCount, delivered: sentCount }

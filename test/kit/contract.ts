@@ -1,7 +1,7 @@
 /** Holds every reply of the API against what its route says it answers. */
 import type * as z from 'zod'
 import { errorSchema } from '../../src/interfaces/api/api-error.ts'
-import type { Route } from '../../src/interfaces/api/route.ts'
+import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { allRoutes, routeAt } from './routes.ts'
 
 interface Answer {

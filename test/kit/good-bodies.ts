@@ -1,5 +1,5 @@
 /** A valid body for each route that needs one, for the tests over all routes. */
-import type { Route } from '../../src/interfaces/api/route.ts'
+import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { type Id, wireId } from '../../src/lib/ids.ts'
 import { addAccount } from './accounts.ts'
 import { insertRows } from './database.ts'

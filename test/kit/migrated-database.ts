@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrations/migrate.ts'
 import { openForWriting } from '../../src/store/sqlite/connection.ts'
 import { kyselyOver } from '../../src/store/sqlite/kysely.ts'
 

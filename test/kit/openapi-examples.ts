@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import { operationIdOf } from '../../src/interfaces/api/openapi/operation-ids.ts'
-import type { Route } from '../../src/interfaces/api/route.ts'
+import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
 import { openSession } from './accounts.ts'
 import { startCloudflare } from './cloudflare.ts'

@@ -1,6 +1,6 @@
 /** Creates one resource of every kind that a path parameter can name, for the tests over all routes. */
 
-import type { Route } from '../../src/interfaces/api/route.ts'
+import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
 import { createClickToken, createOpenToken } from '../../src/pipeline/tracking/tokens.ts'
 import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-token.ts'

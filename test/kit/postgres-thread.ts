@@ -7,9 +7,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import pg from 'pg'
 import { createIdSource } from '../../src/lib/ids.ts'
+import { createRecentEmails } from '../../src/store/model/recent.ts'
 import { readPostgresUrl } from '../../src/store/postgres/address.ts'
 import { openPostgresWriting } from '../../src/store/postgres/writing.ts'
-import { createRecentEmails } from '../../src/store/writer/recent.ts'
 
 export type Question =
   | { ask: 'create'; name: string; isMigrated: boolean }

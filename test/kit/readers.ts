@@ -2,7 +2,7 @@
 import { createLog } from '../../src/lib/log.ts'
 import type { Metrics } from '../../src/lib/metrics.ts'
 import { createReaderPool, type ReaderPool } from '../../src/lib/reader-pool.ts'
-import type { StoreLocation } from '../../src/store/dialect.ts'
+import type { StoreLocation } from '../../src/store/opening/dialect.ts'
 import type { ReaderProcessData } from '../../src/workers/parse.ts'
 import { createManualClock } from './manual-clock.ts'
 

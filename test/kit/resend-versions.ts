@@ -55,7 +55,7 @@ interface Answer<T> {
 }
 
 /** What the client was given. @throws when it was refused */
-export function insistOn<T>({ data, error }: Answer<T>): T {
+export function requireData<T>({ data, error }: Answer<T>): T {
   assert.is(error, null, JSON.stringify(error))
   return data!
 }

@@ -1,8 +1,8 @@
 /** Every route of the API, read from its own tables, so that a new one cannot escape the tests over all of them. */
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Route } from '../../src/interfaces/api/route.ts'
-import { namingUnapplied } from '../../src/interfaces/api/unapplied-fields.ts'
+import type { Route } from '../../src/interfaces/api/route/route.ts'
+import { namingUnapplied } from '../../src/interfaces/api/route/unapplied-fields.ts'
 
 const folder = new URL('../../src/interfaces/api/', import.meta.url)
 

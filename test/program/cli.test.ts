@@ -223,7 +223,7 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
 })
 
 test('where there is no data, nothing is made', async t => {
-  if (isOnPostgres) return insistOnEmptiness(t)
+  if (isOnPostgres) return requireEmptiness(t)
   const dataDir = join(folder(t), 'data')
   for (const line of ['user list', 'key create CI', 'queue']) {
     const { code, out, err } = await typed({ dataDir }).type(line)
@@ -237,7 +237,7 @@ test('where there is no data, nothing is made', async t => {
 })
 
 /** A database without tables, which stays so, as does the folder. */
-async function insistOnEmptiness(t: TestContext) {
+async function requireEmptiness(t: TestContext) {
   const dataDir = join(folder(t), 'data')
   const database = createDatabase('')
   t.after(database.drop)

@@ -116,6 +116,29 @@ test('no files import each other in a circle, not even types', () => {
   assert.equal(circles, [])
 })
 
+test('layers: no two folders import each other, at any depth', () => {
+  const edges = new Set(
+    allFiles.flatMap(file =>
+      importedBy(file).map(target => roomsOf(relative(src, file), relative(src, target))),
+    ),
+  )
+  const mutual = [...edges].filter(edge => {
+    const [from, to] = edge.split(' > ')
+    return from! < to! && edges.has(`${to} > ${from}`)
+  })
+  assert.equal(mutual, [])
+})
+
+/** Names the folders in which the paths of an import part; files beside a folder form one of their own. */
+function roomsOf(from: string, to: string): string {
+  const [one, other] = [from.split('/'), to.split('/')]
+  let depth = 0
+  while (depth < one.length - 1 && depth < other.length - 1 && one[depth] === other[depth]) depth++
+  const room = (path: readonly string[]) =>
+    path.length - 1 > depth ? path.slice(0, depth + 1).join('/') : [...path.slice(0, depth), '*'].join('/')
+  return `${room(one)} > ${room(other)}`
+}
+
 test('layers: only the composition root reads the configuration', () => {
   const readers = imports.filter(
     ({ from, to }) => to.folder === 'config' && !CONFIG_READERS.includes(from.folder),
@@ -129,7 +152,7 @@ test('one file chooses the database, and nothing else knows which it is', () => 
     ({ file, target }) =>
       !folders.test(file) && folders.test(relative(root, join(root, dirname(file), target))),
   )
-  assert.equal([...new Set(knowing.map(({ file }) => file))], ['src/store/dialect.ts'])
+  assert.equal([...new Set(knowing.map(({ file }) => file))], ['src/store/opening/dialect.ts'])
 })
 
 /** What the browser runs of ours beside its own: it renders templates as the server does, without a line that needs one. */

@@ -4,10 +4,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { PathView } from '../../pipeline/queue/paths.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { DoctorReport } from '../doctor/finding.ts'
 import type { Change } from './control/operations.ts'
-import type { CliResult } from './result.ts'
+import type { CliResult } from './control/result.ts'
 
 /** Installation that a command works on. */
 export interface Installation {

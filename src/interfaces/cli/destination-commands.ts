@@ -9,8 +9,8 @@ import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/
 import type { PathView } from '../../pipeline/queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
 import type { CliCommand, Installation } from './command.ts'
+import { isoTime, printable, table, UsageError } from './control/result.ts'
 import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
-import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DESTINATIONS_MAX = 50
 const TEXT_LENGTH_MAX = 60

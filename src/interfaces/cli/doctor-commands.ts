@@ -1,7 +1,7 @@
 /** `mailhorn doctor`: checks the installation and prints how to fix each issue. */
 import type { DoctorFinding, DoctorReport, FindingStatus } from '../doctor/finding.ts'
 import type { CliCommand, CommandInput } from './command.ts'
-import { CommandError, printable } from './result.ts'
+import { CommandError, printable } from './control/result.ts'
 
 const WORDS: Record<FindingStatus, string> = { ok: 'ok', unknown: '?', warning: 'warning', failed: 'FAILED' }
 

@@ -9,9 +9,9 @@ import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.t
 import { mailboxText } from '../../protocols/smtp/address.ts'
 import { messageIdOf, parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
-import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
+import { DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
 import type { CliCommand } from './command.ts'
-import { CommandError, duration, isoTime, printable, UsageError } from './result.ts'
+import { CommandError, duration, isoTime, printable, UsageError } from './control/result.ts'
 
 export const emailCommands: CliCommand[] = [
   {

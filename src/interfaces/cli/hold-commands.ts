@@ -2,10 +2,10 @@
 
 import { wireId } from '../../lib/ids.ts'
 import { listActiveHolds } from '../../pipeline/queue/hold-rows.ts'
-import type { QueueHoldRow } from '../../store/schema/steering.ts'
+import type { QueueHoldRow } from '../../store/model/schema/steering.ts'
 import type { CliCommand, CommandInput, Installation } from './command.ts'
 import type { Selected } from './control/queue-operations.ts'
-import { duration, isoTime, printable, table, UsageError } from './result.ts'
+import { duration, isoTime, printable, table, UsageError } from './control/result.ts'
 
 export const SELECTING = {
   domain: { type: 'string' },

@@ -9,7 +9,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import { createIdSource } from '../../lib/ids.ts'
 import { createPasswords } from '../../resources/accounts/password.ts'
-import type { Commands } from '../../store/command.ts'
+import { isCurrent } from '../../store/migrations/migrate.ts'
+import type { Commands } from '../../store/model/command.ts'
 import {
   damageText,
   databaseExists,
@@ -19,16 +20,15 @@ import {
   locate,
   openReader,
   type StoreLocation,
-} from '../../store/dialect.ts'
-import { FolderInUse } from '../../store/lock.ts'
-import { isCurrent } from '../../store/migrate.ts'
-import { openStore } from '../../store/open.ts'
+} from '../../store/opening/dialect.ts'
+import { FolderInUse } from '../../store/opening/lock.ts'
+import { openStore } from '../../store/opening/open.ts'
 import type { Installation } from './command.ts'
 import { askService, NOT_RUNNING } from './control/client.ts'
 import type { OperationOutput } from './control/operation.ts'
 import { type Change, carryOut } from './control/operations.ts'
 import type { queueOperations } from './control/queue-operations.ts'
-import { CommandError } from './result.ts'
+import { CommandError } from './control/result.ts'
 
 interface InstallationOptions {
   dataDir: string

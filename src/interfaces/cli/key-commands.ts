@@ -2,7 +2,7 @@
 import { wireId } from '../../lib/ids.ts'
 import { listEveryApiKey } from '../../resources/accounts/api-key-rows.ts'
 import type { CliCommand } from './command.ts'
-import { isoTime, printable, table } from './result.ts'
+import { isoTime, printable, table } from './control/result.ts'
 
 export const keyCliCommands: CliCommand[] = [
   {

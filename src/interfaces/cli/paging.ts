@@ -1,5 +1,5 @@
 /** Options for paging through long lists. */
-import { UsageError } from './result.ts'
+import { UsageError } from './control/result.ts'
 
 export interface CliPage {
   limit: number

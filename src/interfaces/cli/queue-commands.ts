@@ -3,12 +3,12 @@
 import { domainToASCII } from 'node:url'
 import { shortened } from '../../lib/shortened.ts'
 import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
-import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
+import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { DOMAINS_MAX } from './control/queue-operations.ts'
+import { duration, isoTime, printable, table, UsageError } from './control/result.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
-import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS_MAX = 50
 const REPLY_LENGTH_MAX = 60

@@ -1,7 +1,7 @@
 /** `mailhorn source …` shows the source IP addresses of outbound email. */
 import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { CheckedSource, CliCommand } from './command.ts'
-import { isoTime, printable, table } from './result.ts'
+import { isoTime, printable, table } from './control/result.ts'
 
 const NO_SOURCES = 'delivery.source_ips is not set: the operating system chooses the source address.'
 

@@ -4,7 +4,7 @@ import { listEveryAccessToken } from '../../resources/accounts/access-token-rows
 import { viewOf } from '../../resources/accounts/access-tokens.ts'
 import { SCOPES } from '../../resources/accounts/scopes.ts'
 import type { CliCommand } from './command.ts'
-import { isoTime, printable, table, UsageError } from './result.ts'
+import { isoTime, printable, table, UsageError } from './control/result.ts'
 
 export const tokenCliCommands: CliCommand[] = [
   {

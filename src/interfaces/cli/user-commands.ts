@@ -2,7 +2,7 @@
 import { wireId } from '../../lib/ids.ts'
 import { listUsers } from '../../resources/accounts/user-rows.ts'
 import type { CliCommand, CommandInput } from './command.ts'
-import { CommandError, isoTime, printable, table, UsageError } from './result.ts'
+import { CommandError, isoTime, printable, table, UsageError } from './control/result.ts'
 
 const PASSWORD_OPTION = { 'password-stdin': { type: 'boolean' } } as const
 const PASSWORD_DETAILS = `  --password-stdin   Read the password from the first line of standard input. Without it, a password is

@@ -4,7 +4,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'
-import type { CertificateRow } from '../../store/schema/certificates.ts'
+import type { CertificateRow } from '../../store/model/schema/certificates.ts'
 import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
 interface CertificateOptions {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
-import { filesForOthers, isForOthers, type StoredFiles } from '../../store/file-modes.ts'
+import { filesForOthers, isForOthers, type StoredFiles } from '../../store/opening/file-modes.ts'
 import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
 interface DiskOptions {

@@ -1,7 +1,7 @@
 /** Check of the background tasks: whether one is parked because it has ended the service repeatedly. */
 import { bad, type Examination, good } from './finding.ts'
 
-export interface ParkedTaskFacts {
+interface ParkedTaskFacts {
   task: string
   /** ms since the epoch */
   until: number

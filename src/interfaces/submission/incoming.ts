@@ -24,13 +24,13 @@ const JOINED_BYTES = 16 * 1024
  * owners a third each, and so on, so that memory for another owner is always left, and none is reserved for
  * idle owners.
  */
-export function createIncoming(mostBytes: number): Incoming {
+export function createIncoming(maxBytes: number): Incoming {
   const takenBy = new Map<string, number>()
   let taken = 0
 
   const take = (owner: string, bytes: number): boolean => {
     const own = takenBy.get(owner) ?? 0
-    if (own + bytes > mostBytes - taken - bytes) return false
+    if (own + bytes > maxBytes - taken - bytes) return false
     takenBy.set(owner, own + bytes)
     taken += bytes
     return true
@@ -43,7 +43,7 @@ export function createIncoming(mostBytes: number): Incoming {
   }
 
   return {
-    isCrowded: () => taken > mostBytes / 2,
+    isCrowded: () => taken > maxBytes / 2,
     open(owner) {
       const pieces = new Pieces()
       let own = 0

@@ -13,7 +13,7 @@ import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { withOwnMemory } from '../../pipeline/accept/transferables.ts'
 import { receivedField } from '../../protocols/mime/received-field.ts'
-import { StorageUnavailable } from '../../store/command.ts'
+import { StorageUnavailable } from '../../store/model/command.ts'
 import type { SubmittedEnvelope } from './listener.ts'
 import type { ReadingAnswer, ReadingJob, ReadSubmission } from './reading-job.ts'
 

@@ -2,8 +2,8 @@
  * Parses a submitted message into a `Submission`: the fields for display, the control fields for Mailhorn,
  * and the octets that are sent.
  */
-import { createHash, hash } from 'node:crypto'
-import { canonicalJson } from '../../lib/canonical-json.ts'
+import { hash } from 'node:crypto'
+import { canonicalHash } from '../../lib/canonical-json.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/field-rules.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../../pipeline/accept/submission.ts'
@@ -224,7 +224,7 @@ function hashOf(
       ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
       : { body: sha256(body) }),
   }
-  return new Uint8Array(createHash('sha256').update(canonicalJson(said)).digest())
+  return canonicalHash(said)
 }
 
 function sha256(bytes: Uint8Array): string {

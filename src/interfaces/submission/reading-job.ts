@@ -5,7 +5,7 @@ import type { Preparation } from '../../pipeline/accept/prepare.ts'
 import type { PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../pipeline/accept/refusal.ts'
 import type { IdempotencyToken } from '../../pipeline/accept/submission.ts'
-import { StorageUnavailable } from '../../store/command.ts'
+import { StorageUnavailable } from '../../store/model/command.ts'
 import { partsOf, readMessage, type Submitted } from './read-message.ts'
 
 export interface ReadingJob extends Omit<Submitted, 'octets'> {

@@ -5,13 +5,13 @@
  */
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
-import { StorageUnavailable } from '../../store/command.ts'
+import { StorageUnavailable } from '../../store/model/command.ts'
 
 /** In the weights of `weightOf()`. This is several group commits of the writer; one account gets half. */
 const WEIGHT_MAX = 4_000
 const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
 /** Number of waiting requests, in total and of one account. */
-const WAITING_REQUESTS_MAX = { most: 400, mostOfAnOwner: 200 }
+const WAITING_REQUESTS_MAX = { most: 400, maxPerOwner: 200 }
 
 /** @throws StorageUnavailable when too many wait, and what the work throws */
 type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>

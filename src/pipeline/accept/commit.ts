@@ -15,8 +15,8 @@ import {
   linkTermsFor,
 } from '../../resources/emails/link-terms.ts'
 import { ON_SUPPRESSION_LIST } from '../../resources/events/email-events.ts'
-import { batchCommand, concurrent, type Tx } from '../../store/command.ts'
-import type { DomainRow } from '../../store/schema.ts'
+import { batchCommand, concurrent, type Tx } from '../../store/model/command.ts'
+import type { DomainRow } from '../../store/model/schema.ts'
 import { refuseSendTime } from './field-rules.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, contentLength } from './prepared.ts'

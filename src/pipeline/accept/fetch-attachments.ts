@@ -71,7 +71,7 @@ const BUSY: Refusal = {
 export function createFetchAttachments(options: FetchOptions): OpenFetching {
   const { outbound } = options
   const slots = createFairSemaphore(REQUESTS_MAX, ACCOUNT_REQUESTS_MAX, {
-    mostOfAnOwner: ACCOUNT_WAITING_REQUESTS_MAX,
+    maxPerOwner: ACCOUNT_WAITING_REQUESTS_MAX,
   })
   return (accountId, onStaged) => {
     let leave: (() => void) | undefined
@@ -101,7 +101,7 @@ export function createFetchAttachments(options: FetchOptions): OpenFetching {
 
 async function fetchAll(
   email: PreparedEmail,
-  fetch: (url: string, mostBytes: number) => Promise<Fetched>,
+  fetch: (url: string, maxBytes: number) => Promise<Fetched>,
 ): Promise<StagedAttachment[] | Refusal> {
   const attachments: StagedAttachment[] = []
   let { encodedOctets } = email
@@ -156,8 +156,8 @@ function createFetch({
     }
   }
 
-  return async (url: string, mostBytes: number): Promise<Fetched> => {
-    const limitBytes = Math.max(0, Math.min(mostBytes, leftBytes))
+  return async (url: string, maxBytes: number): Promise<Fetched> => {
+    const limitBytes = Math.max(0, Math.min(maxBytes, leftBytes))
     const former = known.get(url)
     if (former && !(isTooLarge(former.reply) && former.limitBytes < limitBytes)) return former
     const fresh = await fetched(url, limitBytes)

@@ -4,7 +4,7 @@
  * transaction checks the key again.
  */
 import { type Clock, within } from '../../lib/clock.ts'
-import type { Find } from '../../store/read.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { idempotencyKeyText, idempotentAnswer, lookUpKeys } from './idempotency.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'

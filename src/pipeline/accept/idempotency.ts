@@ -4,8 +4,8 @@
  */
 import { type Id, idKey, idText, parseWireId } from '../../lib/ids.ts'
 import { equalBytes } from '../../lib/secret-keys.ts'
-import type { Tx } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { Find } from '../../store/reading/read.ts'
 import type { Refusal } from './refusal.ts'
 import type { Accepted, IdempotencyToken, LeftOut, Sender } from './submission.ts'
 

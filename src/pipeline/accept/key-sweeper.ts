@@ -1,6 +1,6 @@
 /** Deletes idempotency keys after their retention of 24 hours. */
 import type { Clock } from '../../lib/clock.ts'
-import { command, type Run } from '../../store/command.ts'
+import { command, type Run } from '../../store/model/command.ts'
 import { KEY_RETENTION_MS } from './idempotency.ts'
 
 export const idempotencyKeyCommands = {

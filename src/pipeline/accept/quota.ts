@@ -6,8 +6,8 @@
 import type { Id } from '../../lib/ids.ts'
 import { utcDay, utcMonth } from '../../lib/periods.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
-import type { Tx } from '../../store/command.ts'
-import { RECIPIENTS } from '../../store/schema/events.ts'
+import type { Tx } from '../../store/model/command.ts'
+import { RECIPIENTS } from '../../store/model/schema/events.ts'
 import type { Refusal } from './refusal.ts'
 
 interface Request {

@@ -1,6 +1,6 @@
 /** Envelope recipients of an email: every address in to, cc and bcc once. */
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
-import type { RecipientKind } from '../../store/schema.ts'
+import type { RecipientKind } from '../../store/model/schema.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
 /** Limit of the API; it counts entries, including duplicates. */

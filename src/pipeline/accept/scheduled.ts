@@ -3,8 +3,8 @@
 import type { Id } from '../../lib/ids.ts'
 import { scheduledEvent } from '../../resources/events/email-events.ts'
 import { moveEmails, recordEvents } from '../../resources/events/record.ts'
-import { command, type Tx } from '../../store/command.ts'
-import { DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { refuseSendTime } from './field-rules.ts'
 import type { Refusal } from './refusal.ts'
 

@@ -11,15 +11,15 @@ import { ON_SUPPRESSION_LIST, scheduledEvent, suppressedEvent } from '../../reso
 import { countNewEmail, deliveryFigure, type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { queueKeyText, type Tx } from '../../store/command.ts'
-import { emailSourceOf } from '../../store/schema/emails.ts'
+import { queueKeyText, type Tx } from '../../store/model/command.ts'
+import { emailSourceOf } from '../../store/model/schema/emails.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
   type EmailRow,
   type EmailStatus,
   type Flag,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
 import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import type { EnvelopeRecipient } from './recipients.ts'
 

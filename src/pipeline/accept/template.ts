@@ -107,7 +107,7 @@ function render(
   return renderTemplate(wanted, values, {
     declared,
     missing: 'report',
-    mostCharacters: RENDERED_CHARACTERS_MAX,
+    maxCharacters: RENDERED_CHARACTERS_MAX,
   })
 }
 

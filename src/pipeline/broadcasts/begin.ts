@@ -8,8 +8,8 @@ import { audienceMembers, type MemberPage, segmentMembers } from '../../resource
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
 import { senderDomain } from '../../resources/emails/email-rows.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { BroadcastRow, Json } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { BroadcastRow, Json } from '../../store/model/schema.ts'
 import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
 interface BeginInput extends BroadcastKey {

@@ -1,8 +1,8 @@
 /** The links of a broadcast: their click counts as stored, and their URLs as the author has written them. */
 import type { Id } from '../../lib/ids.ts'
 import { parseText, placeholderText } from '../../resources/templates/parse.ts'
-import type { FoundPage } from '../../store/list-page.ts'
-import type { BroadcastLinkRow, Db } from '../../store/schema.ts'
+import type { BroadcastLinkRow, Db } from '../../store/model/schema.ts'
+import type { FoundPage } from '../../store/reading/list-page.ts'
 import { findParts } from '../tracking/find-links.ts'
 import { HOLE } from '../tracking/rewrite-plan-cache.ts'
 import { mayBeKey } from './unusual-names.ts'

@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { visibleSince } from '../../resources/emails/visible.ts'
-import { scanInChunks } from '../../store/chunked-scan.ts'
-import type { ListPage } from '../../store/list-page.ts'
-import type { BroadcastRow, Db } from '../../store/schema.ts'
+import type { BroadcastRow, Db } from '../../store/model/schema.ts'
+import { scanInChunks } from '../../store/reading/chunked-scan.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
 
 export const RECIPIENT_TYPES = [
   'sent',

@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { type Content, decodeContent } from '../../resources/emails/content.ts'
-import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
-import { containing } from '../../store/pattern.ts'
-import type { BroadcastRow, BroadcastStatus, Db } from '../../store/schema.ts'
+import { containing } from '../../store/model/pattern.ts'
+import type { BroadcastRow, BroadcastStatus, Db } from '../../store/model/schema.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
 
 /** Announcement topic; the message is the time of a broadcast's next step, in ms since the epoch. */
 export const BROADCAST_DUE = 'broadcast'

@@ -6,8 +6,8 @@
 import { sameId } from '../../lib/ids.ts'
 import { countedForBroadcast } from '../../resources/events/broadcast-counts.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type Tx } from '../../store/command.ts'
-import { type BroadcastRow, DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import { type BroadcastRow, DELIVERY_STATE } from '../../store/model/schema.ts'
 import { endHold } from '../queue/hold.ts'
 import { type BroadcastKey, lockBroadcast, setBroadcast } from './state.ts'
 

@@ -6,7 +6,7 @@ import { compactMailboxes, OWN_MESSAGE_ID, senderDomain } from '../../resources/
 import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
-import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/schema.ts'
+import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/model/schema.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../accept/field-rules.ts'
 import { EMPTY_EMAIL_ROW } from '../accept/new-email.ts'
 import type { NewEmail } from '../accept/store-emails.ts'

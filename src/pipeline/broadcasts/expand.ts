@@ -14,9 +14,9 @@ import {
   countForBroadcast,
   type SkipReason,
 } from '../../resources/events/broadcast-counts.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../../store/schema.ts'
-import { ID_BYTES, idAt } from '../../store/search-index.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../../store/model/schema.ts'
+import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import { takeRoom } from '../accept/quota.ts'
 import { type EmailDecision, storeEmails } from '../accept/store-emails.ts'
 import { broadcastFaultOf, failBroadcast } from './begin.ts'

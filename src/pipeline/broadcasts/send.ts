@@ -4,9 +4,9 @@
  */
 
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { MailSelector } from '../../store/schema/steering.ts'
-import type { BroadcastRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { MailSelector } from '../../store/model/schema/steering.ts'
+import type { BroadcastRow } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
 import type { Refusal } from '../accept/refusal.ts'
 import { endHold, startHold } from '../queue/hold.ts'

@@ -6,10 +6,11 @@
  * `transport.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { addressesIn } from '../../protocols/bounces/addresses.ts'
 import type { EnvelopeFacts } from '../../protocols/bounces/sentence/clauses.ts'
+import { addressesIn } from '../../protocols/bounces/text/addresses.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
+import type { SmartHost } from './destinations/smart-host.ts'
 import {
   type HostAttempt,
   lastReplyOf,
@@ -26,11 +27,10 @@ import {
   requiresTls,
   waitingForTls,
 } from './outcome/outcome.ts'
-import { NOT_PIPELINED, type PipelineSlot } from './pipeline.ts'
-import type { SessionPool } from './session-pool.ts'
+import { NOT_PIPELINED, type PipelineSlot } from './sessions/pipeline.ts'
+import type { SessionPool } from './sessions/session-pool.ts'
+import { SharedSession } from './sessions/shared-session.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
-import { SharedSession } from './shared-session.ts'
-import type { SmartHost } from './smart-host.ts'
 import { openSession } from './smtp-client/open.ts'
 import {
   DEFAULT_TIMEOUTS,

@@ -4,8 +4,8 @@
  */
 import { wireId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import type { ClaimedDelivery } from '../../store/command.ts'
-import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
+import type { ClaimedDelivery } from '../../store/model/command.ts'
+import type { OperatorAlertRow } from '../../store/model/schema/alerts.ts'
 import type { AttemptResult } from './outcome/finish.ts'
 import type { BreakerState } from './shaping/circuit-breaker.ts'
 import type { PathKey } from './shaping/congestion-feedback.ts'

@@ -5,14 +5,14 @@
  * for the recorder.
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
-import { type ClaimedDelivery, StorageUnavailable } from '../../store/command.ts'
+import { type ClaimedDelivery, StorageUnavailable } from '../../store/model/command.ts'
+import { countedDestination, countedResult } from './counted-result.ts'
 import type { MessageMaker } from './message/message.ts'
-import { countedDestination, countedResult } from './outcome/counted-result.ts'
+import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './message/prepared.ts'
 import { type AttemptResult, finishOf } from './outcome/finish.ts'
-import { type PipelineSlot, PipelineSlotLost } from './pipeline.ts'
-import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import { type Router, SIMULATOR_ROUTE } from './route.ts'
+import { type PipelineSlot, PipelineSlotLost } from './sessions/pipeline.ts'
 import type { JudgeCongestion } from './shaping/congestion-feedback.ts'
 import type { EgressSource } from './shaping/source-ips.ts'
 import type { SlowDeliveryTimer } from './slow-delivery-timer.ts'

@@ -12,7 +12,7 @@ import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { BlobReservations } from '../../store/blobs/reservations.ts'
-import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
 import type { AttemptResult } from './outcome/finish.ts'
 

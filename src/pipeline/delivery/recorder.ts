@@ -6,7 +6,7 @@
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
-import { type Run, StorageUnavailable } from '../../store/command.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Finish, queueCommands } from '../queue/commands.ts'
 
 export interface Recorder {

@@ -10,8 +10,8 @@ import { makeRoom } from '../../lib/make-room.ts'
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../../protocols/dns/mx-hosts.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
-import { providerOf } from './providers.ts'
-import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-host.ts'
+import { providerOf } from './destinations/providers.ts'
+import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './destinations/smart-host.ts'
 import type { DomainSecurity } from './tls-policy/next-hop.ts'
 
 export interface DeliveryRoute {

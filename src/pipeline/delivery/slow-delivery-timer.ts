@@ -1,7 +1,7 @@
 /** Sets an email to `sent` when its first attempt takes long, while the attempt is still in progress. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
-import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import type { queueCommands } from '../queue/commands.ts'
 
 export interface SlowDeliveryTimer {

@@ -1,7 +1,7 @@
 /** Decides what happens to mail for a domain without a mail host. */
 import type { Clock } from '../../lib/clock.ts'
-import type { ClaimedDelivery } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
+import type { ClaimedDelivery } from '../../store/model/command.ts'
+import type { Find } from '../../store/reading/read.ts'
 import type { AttemptResult } from './outcome/finish.ts'
 import type { RouteTarget } from './route.ts'
 

@@ -3,7 +3,7 @@
  * fields (RFC 5322 §3.6.4).
  */
 import { type Id, parseWireId, sameId } from '../../lib/ids.ts'
-import type { Find } from '../../store/read.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { headerOf } from './automatic.ts'
 import type { InboundContent } from './stored-content.ts'
 

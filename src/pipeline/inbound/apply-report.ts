@@ -5,8 +5,8 @@
  */
 
 import type { Id } from '../../lib/ids.ts'
-import { bounceType } from '../../protocols/bounces/bounce-class.ts'
 import type { BounceReport, ReportedRecipient } from '../../protocols/bounces/report.ts'
+import { bounceType } from '../../protocols/bounces/rules/bounce-class.ts'
 import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
@@ -14,9 +14,9 @@ import { recipientCommands } from '../../resources/events/commands.ts'
 import { hasHappened } from '../../resources/events/email-events.ts'
 import { recordDeliveries } from '../../resources/events/record.ts'
 import { addSuppressions } from '../../resources/suppressions/suppression-rows.ts'
-import { command, type Tx } from '../../store/command.ts'
-import { REPORT_STATE, type ReportRow } from '../../store/schema/reports.ts'
-import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import { REPORT_STATE, type ReportRow } from '../../store/model/schema/reports.ts'
+import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/model/schema.ts'
 import { type UnsubscribeMail, unsubscribeByMail } from './mailto-unsubscribe.ts'
 
 export interface ReadReport {

@@ -1,9 +1,9 @@
 /** Tells which received mail was sent by programs (RFC 3834 §5, and header fields of vendors). */
 
-import { fold } from '../../protocols/bounces/fold.ts'
 import { AUTO_SUBJECT } from '../../protocols/bounces/phrases.ts'
 import { isAutoSubmitted, VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
-import type { Automatic } from '../../store/schema/inbound.ts'
+import { fold } from '../../protocols/bounces/text/fold.ts'
+import type { Automatic } from '../../store/model/schema/inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 
 const EXCHANGE_FIELDS = ['x-auto-response-suppress', 'x-ms-exchange-inbox-rules-loop']

@@ -1,8 +1,8 @@
 /** Finds a received message with everything that the API shows of it. */
 import type { Id } from '../../lib/ids.ts'
 import { isInSight } from '../../resources/emails/inbound-list.ts'
-import type { Find } from '../../store/read.ts'
-import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { decodeInboundContent, type InboundContent, NO_CONTENT } from './stored-content.ts'
 import { LISTED_COLUMNS } from './view.ts'
 

@@ -20,8 +20,8 @@ import {
   unlistedSmallInbound,
 } from '../../resources/emails/inbound-rows.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
-import { type Run, StorageUnavailable } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { InboxCounts } from './inbox-counts.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'

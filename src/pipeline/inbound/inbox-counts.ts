@@ -1,6 +1,6 @@
 /** Metrics of processed inbound messages: listed, faulty, and verdicts by check. */
 import type { Metrics } from '../../lib/metrics.ts'
-import type { Verdict } from '../../store/schema/inbound.ts'
+import type { Verdict } from '../../store/model/schema/inbound.ts'
 import type { ReadMail } from './mail-reader.ts'
 import type { Verdicts } from './message-verdicts.ts'
 

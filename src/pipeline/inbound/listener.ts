@@ -146,7 +146,7 @@ function createReceiver(
         within,
         isKeptWhole(localRecipients, senderOf(session)) ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX,
       )
-      insistOnGood(stream, bytes)
+      requireGood(stream, bytes)
     } catch (error) {
       await blob.discard()
       throw error
@@ -200,7 +200,7 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
 }
 
 /** @throws ReplyError */
-function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
+function requireGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
   if (sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
   if (bytes.hasBareLineEnd) throw new ReplyError(550, '5.6.11 Lines end in CR LF')
   if (bytes.hopCount() > HOPS_MAX)

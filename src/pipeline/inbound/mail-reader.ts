@@ -21,8 +21,8 @@ import type { ParsedMail } from '../../protocols/mime/read/read-mail.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
-import { type Run, StorageUnavailable } from '../../store/command.ts'
-import type { Automatic } from '../../store/schema/inbound.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
+import type { Automatic } from '../../store/model/schema/inbound.ts'
 
 /** A message that has been read, with its texts and headers in the form in which they are stored. */
 export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> {

@@ -36,7 +36,7 @@ export interface MailReport {
   turnedAway(code: number, text: string, client: RefusedClient, command?: RefusedCommand): void
 }
 
-export type MailListener = 'inbound' | 'submission' | 'submission_tls' | 'relay'
+type MailListener = 'inbound' | 'submission' | 'submission_tls' | 'relay'
 
 const STATUS = /^(?:Error: )?([45]\.\d{1,3}\.\d{1,3}) /
 const LINES_PER_MINUTE = 10

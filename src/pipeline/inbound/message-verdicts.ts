@@ -4,7 +4,7 @@
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
+import type { InboundMessageRow, Verdict } from '../../store/model/schema/inbound.ts'
 
 /** A message to be checked: its envelope, and where its bytes are. */
 interface MailToJudge {

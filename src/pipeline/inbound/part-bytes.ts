@@ -2,7 +2,7 @@
 import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
 import { createDecoder } from '../../protocols/mime/read/transfer.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 type Place = Pick<FoundPart, 'start' | 'end' | 'encoding'>
 

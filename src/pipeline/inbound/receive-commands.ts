@@ -6,7 +6,7 @@ import { idKey } from '../../lib/ids.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, concurrent } from '../../store/command.ts'
+import { batchCommand, concurrent } from '../../store/model/command.ts'
 import { type NewReport, reportCommands } from './report-rows.ts'
 
 export interface ReceivedMail {

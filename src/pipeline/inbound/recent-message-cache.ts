@@ -16,7 +16,7 @@ const CACHE_BYTES_MAX = 8 * 1024 * 1024
 /** An entry of this age was read by another process, or its message was not stored. */
 const STALE_MS = 60_000
 
-export function createRecentMessageCache(clock: Clock, mostBytes = CACHE_BYTES_MAX): RecentMessageCache {
+export function createRecentMessageCache(clock: Clock, maxBytes = CACHE_BYTES_MAX): RecentMessageCache {
   const kept = new Map<string, { bytes: Uint8Array; at: number }>()
   let heldBytes = 0
   const drop = (name: string) => {
@@ -33,8 +33,8 @@ export function createRecentMessageCache(clock: Clock, mostBytes = CACHE_BYTES_M
     keep({ hash, body }) {
       const name = blobName(hash)
       const at = clock.monotonic()
-      if (body !== null && heldBytes + body.length > mostBytes) dropStale(at)
-      if (body === null || heldBytes + body.length > mostBytes || kept.has(name)) return
+      if (body !== null && heldBytes + body.length > maxBytes) dropStale(at)
+      if (body === null || heldBytes + body.length > maxBytes || kept.has(name)) return
       kept.set(name, { bytes: body, at })
       heldBytes += body.length
     },

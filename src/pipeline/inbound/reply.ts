@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { throttledLog } from '../../lib/throttled-log.ts'
-import { StorageUnavailable } from '../../store/command.ts'
+import { StorageUnavailable } from '../../store/model/command.ts'
 
 export class ReplyError extends Error {
   readonly responseCode: number

@@ -6,9 +6,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { command, type Run } from '../../store/command.ts'
-import { REPORT_STATE, type ReportAddressKind, type ReportRow } from '../../store/schema/reports.ts'
-import type { Db } from '../../store/schema.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import { REPORT_STATE, type ReportAddressKind, type ReportRow } from '../../store/model/schema/reports.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 export interface NewReport {
   addressKind: ReportAddressKind

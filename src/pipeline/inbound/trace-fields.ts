@@ -6,7 +6,7 @@
 import { idText } from '../../lib/ids.ts'
 import { receivedField } from '../../protocols/mime/received-field.ts'
 import { fieldsText, type HeaderField } from '../../protocols/smtp/header-field.ts'
-import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
 import { RESULTS_FIELD } from './verdicts/results-field.ts'
 
 export type TracedInbound = Pick<

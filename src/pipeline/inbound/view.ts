@@ -2,7 +2,7 @@
 import { wireId } from '../../lib/ids.ts'
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
-import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
 import type { StoredPart } from './stored-content.ts'
 
 /** Columns of a row in a list. */

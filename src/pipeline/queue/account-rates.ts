@@ -10,9 +10,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
 import { type alertCommands, hourOf } from '../../resources/alerts/operator-alerts.ts'
 import { metricKind, periodOf, quarterOf } from '../../resources/events/metrics.ts'
-import type { Run } from '../../store/command.ts'
-import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { OperatorAlertRow } from '../../store/model/schema/alerts.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { holdCommands } from './hold.ts'
 
 /** Thresholds per 10,000 deliveries. Null turns a threshold off. */

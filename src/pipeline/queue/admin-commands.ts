@@ -3,8 +3,8 @@
  * deliveries, so that other commits are not delayed.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
-import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
 import type { DeliveryKey } from './hold.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 

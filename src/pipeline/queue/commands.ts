@@ -23,7 +23,7 @@ import {
   concurrent,
   type QueueKey,
   type Tx,
-} from '../../store/command.ts'
+} from '../../store/model/command.ts'
 import {
   type AttemptOutcome,
   type AttemptRow,
@@ -31,7 +31,7 @@ import {
   DELIVERY_STATE,
   type DeliveryStatus,
   NO_LEASE,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
 import { type Arrival, countArrivals, type Destination } from './destinations.ts'
 import { holdEmails } from './hold.ts'
 import { claimsInOrder, openHoldFilter } from './hold-filter.ts'

@@ -1,7 +1,7 @@
 /** Reports the results of a day by destination, with the most frequent replies and the current pauses. */
-import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
-import type { DestinationReplyRow } from '../../store/schema/steering.ts'
-import type { Db } from '../../store/schema.ts'
+import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
+import type { DestinationReplyRow } from '../../store/model/schema/steering.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { listPausedDestinations } from './destination-states.ts'
 import { DESTINATION_KINDS, type DestinationResult, NOBODY, parseDestinationKind } from './destinations.ts'
 

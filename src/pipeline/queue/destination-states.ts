@@ -2,8 +2,8 @@
  * Stored state of destinations: pauses of the circuit breaker by source address, and rate limits that the
  * operator has set. In the database a destination is called `site`.
  */
-import { command } from '../../store/command.ts'
-import type { Db, SiteCapRow, SiteStateRow } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { Db, SiteCapRow, SiteStateRow } from '../../store/model/schema.ts'
 
 /** Announcement topic; the messages are names of destinations whose pause the operator has ended. */
 export const RESUMED = 'site-resumed'

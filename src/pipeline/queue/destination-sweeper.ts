@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { utcDay } from '../../lib/periods.ts'
-import { command, type Run } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { DESTINATION_KINDS, NOBODY } from './destinations.ts'
 import { WARMUP_KINDS } from './warmup-grants.ts'
 

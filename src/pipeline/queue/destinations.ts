@@ -4,9 +4,9 @@
  */
 import type { Id } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
-import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
-import type { Tx } from '../../store/command.ts'
-import type { DestinationReplyRow } from '../../store/schema/steering.ts'
+import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { DestinationReplyRow } from '../../store/model/schema/steering.ts'
 
 /** `expired` is a delivery that was given up at the end of its maximum lifetime. */
 const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as const

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHeap } from '../../lib/heap.ts'
-import { type QueueKey, queueKeyText } from '../../store/command.ts'
+import { type QueueKey, queueKeyText } from '../../store/model/command.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
 export interface IndexedQueueKey extends QueueKey {

@@ -3,8 +3,8 @@
  * fail without a further attempt.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type QueueKey, type Tx } from '../../store/command.ts'
-import { DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type QueueKey, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 

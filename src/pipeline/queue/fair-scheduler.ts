@@ -6,7 +6,7 @@
  * In: queue keys that are due (`due-index.ts`). Out: grants for the claim. Called by `scheduler.ts` only.
  */
 import { idKey } from '../../lib/ids.ts'
-import { DELIVERY_CLASS } from '../../store/schema.ts'
+import { DELIVERY_CLASS } from '../../store/model/schema.ts'
 import type { IndexedQueueKey } from './due-index.ts'
 
 /** Permission to claim at most `limit` deliveries of the queue key. */

@@ -2,8 +2,8 @@
  * Applies holds to claims: held queue keys are skipped, held deliveries change to the state `held`, and the
  * time that a delivery was held does not count towards its maximum lifetime.
  */
-import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
-import { DELIVERY_STATE } from '../../store/schema.ts'
+import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 
 interface HoldFilter {

@@ -4,9 +4,9 @@
  */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
-import type { QueueKey } from '../../store/command.ts'
-import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
-import type { Db, EmailRow } from '../../store/schema.ts'
+import type { QueueKey } from '../../store/model/command.ts'
+import type { MailSelector, QueueHoldRow } from '../../store/model/schema/steering.ts'
+import type { Db, EmailRow } from '../../store/model/schema.ts'
 
 /** The columns of a delivery that holds select by. */
 export interface HeldMail {

@@ -1,8 +1,8 @@
 /** Commands that create and release holds, and that return held deliveries to the queue. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
-import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
-import { DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
+import type { MailSelector, QueueHoldRow } from '../../store/model/schema/steering.ts'
+import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { mailOf } from './hold-filter.ts'
 import { holdsOf, isSameSelector, listActiveHolds, listHolds } from './hold-rows.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'

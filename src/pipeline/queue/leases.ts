@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
-import { type Claim, type Run, StorageUnavailable } from '../../store/command.ts'
+import { type Claim, type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { LeaseRef, queueCommands, UnknownPolicy } from './commands.ts'
 
 export interface LeaseTerms {

@@ -1,8 +1,8 @@
 /** Finds the queue keys that have waiting deliveries. Each costs one step in the index of due deliveries. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { QueueKey } from '../../store/command.ts'
-import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
+import type { QueueKey } from '../../store/model/command.ts'
+import { type Db, DELIVERY_CLASS } from '../../store/model/schema.ts'
 
 /** A queue key with the time at which its first delivery is due, in ms since the epoch. */
 export interface DueQueueKey extends QueueKey {

@@ -3,7 +3,7 @@
  * seconds in the background, and requests are answered from the last snapshot.
  */
 import type { Clock } from '../../lib/clock.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { type QueueQuestion, type QueueSnapshot, type QueueView, queueViewOf, readQueue } from './view.ts'
 
 type QueueStats = (question: QueueQuestion) => Promise<QueueView>

@@ -9,8 +9,8 @@ import { LEFT_EVERYTHING, LEFT_TOPIC } from '../../resources/contacts/consent.ts
 import { type Objection, objectionsTo } from '../../resources/contacts/objections.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
 import type { DeliveryChange } from '../../resources/events/record.ts'
-import type { ClaimedDelivery, QueueKey, Tx } from '../../store/command.ts'
-import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/schema.ts'
+import type { ClaimedDelivery, QueueKey, Tx } from '../../store/model/command.ts'
+import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/model/schema.ts'
 
 /** Deliveries claimed from one queue key. */
 interface ClaimedMail {

@@ -11,8 +11,8 @@ import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/d
 import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { suppressedEvent } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type Run, type Tx } from '../../store/command.ts'
-import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/schema.ts'
+import { command, type Run, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/model/schema.ts'
 
 type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId' | 'topicId'>
 

@@ -6,7 +6,7 @@
  * `pipeline/delivery/worker.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
-import type { Claim, ClaimedDelivery, QueueKey } from '../../store/command.ts'
+import type { Claim, ClaimedDelivery, QueueKey } from '../../store/model/command.ts'
 import { createDueIndex, type IndexedQueueKey } from './due-index.ts'
 import { type Capacity, createFairScheduler, type Grant } from './fair-scheduler.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'

@@ -2,9 +2,9 @@
  * Stores the MTA-STS policies of other domains, and the TLS results of sessions with their hosts (RFC 8460).
  */
 import type { Clock } from '../../lib/clock.ts'
-import { command, type Run } from '../../store/command.ts'
-import type { MtaStsPolicyRow, TlsResultRow } from '../../store/schema/tls.ts'
-import type { Db } from '../../store/schema.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import type { MtaStsPolicyRow, TlsResultRow } from '../../store/model/schema/tls.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 export const tlsCommands = {
   putStsPolicy: command<MtaStsPolicyRow, void>(async (tx, { domain, ...policy }) => {

@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
-import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
+import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
 import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
 export const VIEW_BY = ['domain', 'site'] as const

@@ -1,7 +1,7 @@
 /** Finds waiting and held deliveries that match a selector, a bounded number at a time. */
-import type { QueueKey, Tx } from '../../store/command.ts'
-import type { MailSelector } from '../../store/schema/steering.ts'
-import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
+import type { QueueKey, Tx } from '../../store/model/command.ts'
+import type { MailSelector } from '../../store/model/schema/steering.ts'
+import { DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
 import type { DeliveryKey } from './hold.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, isAbout } from './hold-rows.ts'

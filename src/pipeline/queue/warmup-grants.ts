@@ -2,8 +2,8 @@
  * Grants the daily warm-up budgets of source addresses. The writer counts them, so that all threads and
  * processes share one budget.
  */
-import { command } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { NOBODY } from './destinations.ts'
 
 /** Identifies a warm-up budget. */

@@ -5,7 +5,7 @@
  * In: deliveries that `delivery` routes to the simulator. Out: the result of the attempt, and afterwards
  * opens, clicks and complaints (`simulated-attempt.ts`).
  */
-import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
+import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 
 type SimulatedEvent = 'complained' | 'opened' | 'clicked'

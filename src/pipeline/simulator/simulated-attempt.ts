@@ -2,7 +2,7 @@
 
 import { formatReply } from '../../protocols/smtp/reply.ts'
 import type { recipientCommands } from '../../resources/events/commands.ts'
-import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import { type Simulated, simulate } from './simulate.ts'
 
 /** Result of a simulated attempt, in the format of a real attempt. */

@@ -12,8 +12,8 @@ import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
 import { unsubscribeContact } from '../../resources/contacts/unsubscribe.ts'
 import { writeContacts } from '../../resources/contacts/write-contacts.ts'
 import { type BroadcastRef, countForBroadcast } from '../../resources/events/broadcast-counts.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { ContactRow, Db, TopicRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ContactRow, Db, TopicRow } from '../../store/model/schema.ts'
 import type { Subscription } from './unsubscribe-token.ts'
 
 export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'description'> {

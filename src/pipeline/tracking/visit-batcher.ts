@@ -7,7 +7,7 @@
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import { BURST_WINDOW_MS, ClickBursts } from './click-bursts.ts'
 import { numberOfUrl } from './link-numbers.ts'
 import type { Hit, VisitEntry, visitCommands } from './record-visits.ts'

@@ -5,8 +5,8 @@
 import { type Id, idKey, idText } from '../../lib/ids.ts'
 import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
 import type { EventType } from '../../resources/events/types.ts'
-import { command, type Tx } from '../../store/command.ts'
-import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/model/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 import { DELIVERIES_LISTED_MAX, domainIdsOf, findWebhook, type ListedDelivery } from './webhook-rows.ts'
 

@@ -1,12 +1,12 @@
 /** Commands of the dispatcher: lease due deliveries, store results of attempts and release leases. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
+import { batchCommand, command, concurrent, type Tx } from '../../store/model/command.ts'
 import {
   type LoggedAttempt,
   WEBHOOK_DELIVERY_STATE,
   type WebhookDeliveryRow,
   type WebhookRow,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 import { loggedResponse } from './sent-events.ts'
 import { SIGNING_COLUMNS } from './signature.ts'

@@ -10,7 +10,7 @@
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import { ATTEMPT_MS_MAX, attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'

@@ -1,7 +1,7 @@
 /** Stores the results of attempts, and retries while the database is unavailable. */
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
-import { type Run, StorageUnavailable } from '../../store/command.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { webhookCommands } from './commands.ts'
 import type { WebhookAttempt, webhookDispatchCommands } from './dispatch-commands.ts'
 

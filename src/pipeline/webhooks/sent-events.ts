@@ -3,7 +3,11 @@
  * deliveries, and each delivery has attempts. Pure functions.
  */
 import { type Id, idKey, wireId } from '../../lib/ids.ts'
-import { type LoggedAttempt, WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
+import {
+  type LoggedAttempt,
+  WEBHOOK_DELIVERY_STATE,
+  type WebhookDeliveryRow,
+} from '../../store/model/schema.ts'
 import type { ListedDelivery } from './webhook-rows.ts'
 
 /** An event that was sent to a webhook, or is about to be. */

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Id, idText, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import type { WebhookRow } from '../../store/schema.ts'
+import type { WebhookRow } from '../../store/model/schema.ts'
 
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
@@ -51,7 +51,7 @@ export function signingOf(
 }
 
 /** Decrypts a stored secret of the webhook. */
-export function openSecret(secrets: SecretKeys, webhookId: Id, box: Uint8Array): string {
+function openSecret(secrets: SecretKeys, webhookId: Id, box: Uint8Array): string {
   return secrets.open(box, contextOf(webhookId)).toString()
 }
 

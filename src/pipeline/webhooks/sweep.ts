@@ -1,8 +1,8 @@
 /** Deletes deliveries of deleted webhooks, and deliveries that have waited for too long, in small steps. */
 import type { Clock } from '../../lib/clock.ts'
 import { firstIdAt, type Id } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 

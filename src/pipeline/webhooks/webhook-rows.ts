@@ -1,13 +1,13 @@
 /** Reads stored webhooks and their deliveries. */
 import { sql } from 'kysely'
 import { type Id, parseWireId } from '../../lib/ids.ts'
-import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import {
   type Db,
   WEBHOOK_DELIVERY_STATE,
   type WebhookDeliveryRow,
   type WebhookRow,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
 
 /** Number of deliveries of a webhook that are listed, and kept after they have ended. */
 export const DELIVERIES_LISTED_MAX = 50

@@ -14,9 +14,9 @@ import {
   SUBSCRIBABLE_TYPES,
   type SubscribableType,
 } from '../../resources/events/types.ts'
-import type { Run } from '../../store/command.ts'
-import type { FoundPage, ListPage } from '../../store/list-page.ts'
-import type { Db, WebhookRow } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db, WebhookRow } from '../../store/model/schema.ts'
+import type { FoundPage, ListPage } from '../../store/reading/list-page.ts'
 import type { RequestedDelivery, RotatedWebhook, WebhookRefusal, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
 import { newSigningSecret, sealSecret } from './signature.ts'

@@ -2,9 +2,9 @@
  * Extracts failed recipients and their diagnostics from the text of a bounce, by the position of addresses.
  */
 import { domainOf } from '../smtp/address.ts'
-import { addressesIn, isSameAddress } from './addresses.ts'
-import { fold } from './fold.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
+import { addressesIn, isSameAddress } from './text/addresses.ts'
+import { fold } from './text/fold.ts'
 
 interface Blamed {
   address: string

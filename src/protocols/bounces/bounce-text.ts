@@ -1,8 +1,6 @@
 /** Recognizes and reads bounces in free text, without a machine-readable part. */
 import { domainOf } from '../smtp/address.ts'
-import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
-import { fold } from './fold.ts'
 import type { OwnText } from './passage.ts'
 import {
   BOUNCE_PHRASE,
@@ -15,6 +13,8 @@ import {
 } from './phrases.ts'
 import type { ReportedRecipient } from './report.ts'
 import { oursOf, type Signs } from './sender.ts'
+import { addressesIn } from './text/addresses.ts'
+import { fold } from './text/fold.ts'
 import { verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/

@@ -3,11 +3,12 @@
  * what it says about the destination and the sender. The SMTP phase is considered first: a refused connection
  * says nothing about a recipient.
  */
-import { type BounceClass, isAddressFault } from './bounce-class.ts'
+
 import { retryHintMs } from './hint.ts'
-import { type FailedReply, type ReplyReading, readReplyText } from './reading.ts'
+import { type BounceClass, isAddressFault } from './rules/bounce-class.ts'
 import { RULES } from './rules/index.ts'
 import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
+import { type FailedReply, type ReplyReading, readReplyText } from './sentence/reading.ts'
 
 /**
  * What a reply says about sending to this destination:

@@ -1,7 +1,7 @@
 /** Extracts the text of a bounce that the reporting system wrote, without the returned message. */
 import type { Head } from '../mime/read/head.ts'
-import { fold } from './fold.ts'
 import { headOfText, type ReportMail, type ReportPart } from './report-mail.ts'
+import { fold } from './text/fold.ts'
 
 export interface OwnText {
   lines: readonly string[]

@@ -7,7 +7,6 @@
  */
 import type { Head } from '../mime/read/head.ts'
 import { cleanText } from '../smtp/reply.ts'
-import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
 import {
@@ -18,12 +17,13 @@ import {
   type StatusGroup,
   withoutType,
 } from './delivery-status.ts'
-import { fold } from './fold.ts'
 import { type OwnText, ownTextOf } from './passage.ts'
 import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './phrases.ts'
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
 import { oursOf, type Signs, signsOf } from './sender.ts'
+import { addressesIn, addressOf } from './text/addresses.ts'
+import { fold } from './text/fold.ts'
 import { verdictOf } from './verdict.ts'
 
 interface ReadingOptions {

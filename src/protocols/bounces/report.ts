@@ -1,5 +1,5 @@
 /** Types of a parsed report, as `readReport` returns it. */
-import type { BounceClass } from './bounce-class.ts'
+import type { BounceClass } from './rules/bounce-class.ts'
 
 /**
  * Kinds of reports:

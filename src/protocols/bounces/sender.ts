@@ -1,9 +1,9 @@
 /** Reads who sent a returned mail, and what its header section says about how it was generated. */
 import { withoutComments } from '../mime/date.ts'
 import type { Head } from '../mime/read/head.ts'
-import { addressesIn } from './addresses.ts'
-import { fold } from './fold.ts'
 import { AUTO_SUBJECT } from './phrases.ts'
+import { addressesIn } from './text/addresses.ts'
+import { fold } from './text/fold.ts'
 
 export interface Signs {
   /** Subject, normalized by `fold`. */

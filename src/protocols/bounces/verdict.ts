@@ -1,11 +1,11 @@
 /** Evaluates a report for one recipient: bounce class, and whether the address is at fault. */
 import { cleanText } from '../smtp/reply.ts'
-import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
-import { type ReplyPhase, statusIn } from './reading.ts'
 import type { ReportAction } from './report.ts'
+import type { BounceClass } from './rules/bounce-class.ts'
 import { CONNECTION_RULES, GIVEN_UP_RULE, PASSING_RULE, UNCLEAR_RULE, VAGUE_RULES } from './rules/index.ts'
 import type { EnvelopeFacts } from './sentence/clauses.ts'
+import { type ReplyPhase, statusIn } from './sentence/reading.ts'
 
 interface Evidence {
   action: ReportAction

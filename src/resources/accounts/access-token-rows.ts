@@ -1,9 +1,9 @@
 /** Rows of access tokens. */
 import type { Id } from '../../lib/ids.ts'
 import { type Networks, networks } from '../../lib/networks.ts'
-import { command } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { AccessTokenRow, Db } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { AccessTokenRow, Db } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { announceDeletedKeys } from './api-key-rows.ts'
 import { isScope, type TokenScope } from './scopes.ts'
 

@@ -5,9 +5,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Run } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { AccessTokenRow, Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { AccessTokenRow, Db } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import {
   type accessTokenCommands,
   entriesOf,

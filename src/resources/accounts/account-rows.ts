@@ -1,7 +1,7 @@
 /** Rows of accounts with their owner, the user that was created with the account. */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { AccountRow, Db, UserRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { AccountRow, Db, UserRow } from '../../store/model/schema.ts'
 
 export interface AccountWithOwner extends AccountRow {
   /** Folded email address with which the owner signs in. */

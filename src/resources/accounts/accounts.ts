@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import { nextUtcDay, nextUtcMonth, utcDay, utcMonth } from '../../lib/periods.ts'
-import type { Run } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import { RECIPIENTS } from '../../store/schema/events.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import { RECIPIENTS } from '../../store/model/schema/events.ts'
+import type { Db } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import {
   type AccountWithOwner,
   type accountCommands,

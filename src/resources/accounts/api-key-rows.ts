@@ -1,8 +1,8 @@
 /** Rows of API keys. */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { ApiKeyRow, Db } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ApiKeyRow, Db } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 /** Facts about a key that each request needs. */
 export interface KeyHolder extends Pick<ApiKeyRow, 'id' | 'accountId'> {

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { hashToken } from './tokens.ts'
 
-export interface CredentialMemory<T> {
+interface CredentialMemory<T> {
   /** Returns the credential of a token; undefined if there is none. */
   find(token: string): Promise<T | undefined>
   noteUse(id: Id): void

@@ -6,7 +6,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import type { signInPlaceCommands } from './sign-in-place-rows.ts'
 
 export const PLACE_KEPT_MS = 90 * 86_400_000

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { Find } from '../../store/read.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 export interface Plan {
   /** Null keeps emails forever. */

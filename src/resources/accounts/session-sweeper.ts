@@ -1,6 +1,6 @@
 /** Deletes expired sessions, which were not used for two weeks. */
 import type { Clock } from '../../lib/clock.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import { SESSION_IDLE_MS } from './sessions.ts'
 import type { userCommands } from './user-rows.ts'
 

@@ -2,8 +2,8 @@
  * Rows of client networks from which users have signed in. They are read before a password is checked and
  * written with each new session.
  */
-import { command, type Tx } from '../../store/command.ts'
-import type { Db, SignInPlaceRow, UserRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { Db, SignInPlaceRow, UserRow } from '../../store/model/schema.ts'
 
 /** Maximum number of networks per user. The most recently used ones are kept. */
 const PLACES_PER_USER_MAX = 20

@@ -1,7 +1,7 @@
 /** Rows of users, their accounts and their sessions. */
 import type { Id } from '../../lib/ids.ts'
-import { command } from '../../store/command.ts'
-import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../../store/model/schema.ts'
 import { rememberPlace } from './sign-in-place-rows.ts'
 
 const SESSIONS_OF_A_USER_MAX = 30

@@ -3,9 +3,9 @@
  * deduplicated by the hour.
  */
 
-import { command } from '../../store/command.ts'
-import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
-import type { Db } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { OperatorAlertRow } from '../../store/model/schema/alerts.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 const HOUR_MS = 3_600_000
 const KEPT_MS = 90 * 24 * HOUR_MS

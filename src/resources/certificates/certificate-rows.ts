@@ -2,10 +2,14 @@
  * Rows of ACME certificates: the certificate in use, the order in progress, and the answers to pending
  * challenges.
  */
-import { command, type Tx } from '../../store/command.ts'
-import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from '../../store/schema/certificates.ts'
-import type { Db } from '../../store/schema.ts'
-import { increaseZoneSerial } from '../../store/settings.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type {
+  AcmeAccountRow,
+  AcmeChallengeRow,
+  CertificateRow,
+} from '../../store/model/schema/certificates.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { increaseZoneSerial } from '../../store/reading/settings.ts'
 
 /** Topic of announcements with the host whose certificate has changed. */
 export const CERTIFICATE_CHANGED = 'certificate'

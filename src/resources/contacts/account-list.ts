@@ -8,7 +8,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, sameId } from '../../lib/ids.ts'
-import type { AudienceRow, Db } from '../../store/schema.ts'
+import type { AudienceRow, Db } from '../../store/model/schema.ts'
 import { type Membership, membershipOf } from './filters.ts'
 import { type ContactQuery, type ContactsFound, contactsWith, listContacts, walk } from './list.ts'
 import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'

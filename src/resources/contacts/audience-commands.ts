@@ -3,8 +3,8 @@
  * audience.
  */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { AudienceRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { AudienceRow } from '../../store/model/schema.ts'
 import type { ContactPlace } from './contact.ts'
 import { AUDIENCES_MAX } from './limits.ts'
 

@@ -7,8 +7,8 @@
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
-import type { Tx } from '../../store/command.ts'
-import type { ContactRow, ContactTopicRow, DefaultSubscription } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { ContactRow, ContactTopicRow, DefaultSubscription } from '../../store/model/schema.ts'
 import { isOutOf, type OptOut, optOutsOf } from './opt-outs.ts'
 
 interface TopicRef {

@@ -5,8 +5,8 @@
  * the contact routes of the API through the writer.
  */
 import { type Id, sameId } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { ContactRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ContactRow } from '../../store/model/schema.ts'
 import { hasAudience } from './audience-commands.ts'
 import {
   type ContactChanges,

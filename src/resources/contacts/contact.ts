@@ -8,7 +8,7 @@
  */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
-import type { ContactRow } from '../../store/schema.ts'
+import type { ContactRow } from '../../store/model/schema.ts'
 import {
   mergeProperties,
   type Properties,

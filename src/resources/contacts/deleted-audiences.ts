@@ -6,8 +6,8 @@
 
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
-import { command, type Run, type Tx } from '../../store/command.ts'
-import type { ContactRow, Db, DeletedAudienceRow } from '../../store/schema.ts'
+import { command, type Run, type Tx } from '../../store/model/command.ts'
+import type { ContactRow, Db, DeletedAudienceRow } from '../../store/model/schema.ts'
 import { recordEvents } from '../events/record.ts'
 import { contactView } from './contact.ts'
 import { forgetSomeOf } from './opt-outs.ts'

@@ -1,10 +1,9 @@
 /** Exports contacts as CSV in batches. An import reads the same format. */
 import { csvLine } from '../../lib/csv.ts'
 import type { Id } from '../../lib/ids.ts'
-import type { Db, SegmentRow } from '../../store/schema.ts'
-import { FIELD_COLUMNS } from './import/columns.ts'
+import type { Db, SegmentRow } from '../../store/model/schema.ts'
 import { audienceMembers, type Member, segmentMembers } from './members.ts'
-import { readProperties } from './properties.ts'
+import { FIELD_COLUMNS, readProperties } from './properties.ts'
 
 export interface ExportQuery {
   audienceId: Id

@@ -7,8 +7,8 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { containing, endingIn } from '../../store/pattern.ts'
-import type { Db, Flag, Schema } from '../../store/schema.ts'
+import { containing, endingIn } from '../../store/model/pattern.ts'
+import type { Db, Flag, Schema } from '../../store/model/schema.ts'
 
 export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
 export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const

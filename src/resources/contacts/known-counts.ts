@@ -2,8 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
-import { containing } from '../../store/pattern.ts'
-import type { AudienceRow, Db } from '../../store/schema.ts'
+import { containing } from '../../store/model/pattern.ts'
+import type { AudienceRow, Db } from '../../store/model/schema.ts'
 import type { Condition, FilterOp, Membership } from './filters.ts'
 
 /** Audience with the counts that can replace a scan. */

@@ -6,7 +6,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { ContactRow, Db } from '../../store/schema.ts'
+import type { ContactRow, Db } from '../../store/model/schema.ts'
 import { type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { type CountedAudience, knownCount } from './known-counts.ts'
 import { CHUNK_CONTACTS, type MemberChunk, memberChunks } from './member-chunks.ts'

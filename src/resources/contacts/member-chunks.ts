@@ -4,7 +4,7 @@
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
-import type { Db, Schema } from '../../store/schema.ts'
+import type { Db, Schema } from '../../store/model/schema.ts'
 import { type Membership, meeting } from './filters.ts'
 
 /** Contacts after `from` up to and including `to`, in scan direction; null and undefined mean no bound. */

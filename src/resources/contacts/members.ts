@@ -4,7 +4,7 @@
  */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/schema.ts'
+import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/model/schema.ts'
 import { type Condition, everybodyOf, type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'
 

@@ -1,7 +1,7 @@
 /** Reasons why a contact does not receive a broadcast, evaluated at the time of sending. */
 import type { Id } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { ContactRow } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { ContactRow } from '../../store/model/schema.ts'
 import { subscribersOf } from './members.ts'
 
 export type Objection = 'unsubscribed' | 'opted_out'

@@ -4,8 +4,8 @@
  * decides otherwise.
  */
 import { type Id, sameId } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { Db, OptOutRow } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { Db, OptOutRow } from '../../store/model/schema.ts'
 
 export interface OptOut {
   isFromEverything: boolean

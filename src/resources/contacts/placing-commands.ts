@@ -3,8 +3,8 @@
  * to others, remove it from some. They keep a contact that exists, and one that is in no other audience.
  */
 import { type Id, sameId } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { ContactRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ContactRow } from '../../store/model/schema.ts'
 import { hasAudience, insertAudience } from './audience-commands.ts'
 import { type ContactFields, type ContactPlace, type ContactView, newContact } from './contact.ts'
 import { type ContactAnswer, type ContactRefusal, refusalOf, viewOf } from './contact-commands.ts'

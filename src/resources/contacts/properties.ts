@@ -13,8 +13,12 @@ export type PropertyValue = string | number | boolean
 /** Values by key, in the order of their creation. */
 export type Properties = ReadonlyMap<string, PropertyValue>
 
+/** Columns of the built-in fields in contact files. */
+export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+export type FieldColumn = (typeof FIELD_COLUMNS)[number]
+
 /** Names that broadcasts use for built-in fields. */
-const TAKEN = new Set(['email', 'first_name', 'last_name', 'unsubscribed', 'unsubscribe_url', 'broadcast_id'])
+const TAKEN = new Set<string>([...FIELD_COLUMNS, 'unsubscribe_url', 'broadcast_id'])
 
 /** @returns the rule that a property key breaks, such as "must not be empty", or undefined for a valid key */
 export function keyFault(key: string): string | undefined {
@@ -38,13 +42,13 @@ export function nameFault(name: string): string | undefined {
   return textFault(name, CONTACT_NAME_CHARACTERS_MAX, FOLDED_NAME_BYTES_MAX)
 }
 
-function textFault(text: string, mostCharacters: number, mostFoldedBytes: number): string | undefined {
-  if (text.length > mostCharacters)
-    return `must contain at most ${mostCharacters} characters; got ${text.length}`
+function textFault(text: string, maxCharacters: number, maxFoldedBytes: number): string | undefined {
+  if (text.length > maxCharacters)
+    return `must contain at most ${maxCharacters} characters; got ${text.length}`
   if (/[\r\n\0]/.test(text)) return 'must not contain line breaks or NUL'
   if (!text.isWellFormed()) return 'must be well-formed Unicode'
-  if (Buffer.byteLength(foldText(text)) > mostFoldedBytes)
-    return `must contain at most ${mostFoldedBytes} bytes of UTF-8 in lower case`
+  if (Buffer.byteLength(foldText(text)) > maxFoldedBytes)
+    return `must contain at most ${maxFoldedBytes} bytes of UTF-8 in lower case`
   return undefined
 }
 

@@ -3,8 +3,8 @@
  * property.
  */
 import type { Id } from '../../lib/ids.ts'
-import { command } from '../../store/command.ts'
-import type { Db, PropertyDefinitionRow } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { Db, PropertyDefinitionRow } from '../../store/model/schema.ts'
 import { KEYS_MAX } from './limits.ts'
 
 interface DefinitionKey {

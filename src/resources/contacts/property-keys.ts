@@ -1,7 +1,7 @@
 /** Numbered property keys of the contacts of an audience, with the number of contacts that have each key. */
 import type { Id } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { ContactPropertyRow, Db } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { ContactPropertyRow, Db } from '../../store/model/schema.ts'
 import { KEYS_MAX } from './limits.ts'
 
 /**

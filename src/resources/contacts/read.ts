@@ -3,8 +3,6 @@
  * dashboard and other resources; commands read inside their transaction instead.
  */
 import type { Id } from '../../lib/ids.ts'
-import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
-import type { Find } from '../../store/read.ts'
 import type {
   AudienceRow,
   ContactImportRow,
@@ -13,7 +11,9 @@ import type {
   ImportState,
   SegmentRow,
   TopicRow,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts } from './write-contacts.ts'

@@ -1,7 +1,7 @@
 /** Commands that create, change and delete segments. */
 import type { Id } from '../../lib/ids.ts'
-import { command } from '../../store/command.ts'
-import type { SegmentRow } from '../../store/schema.ts'
+import { command } from '../../store/model/command.ts'
+import type { SegmentRow } from '../../store/model/schema.ts'
 import { hasAudience } from './audience-commands.ts'
 import type { ContactPlace } from './contact.ts'
 import type { SegmentFilter } from './filters.ts'

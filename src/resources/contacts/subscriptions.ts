@@ -1,7 +1,7 @@
 /** Topic subscriptions of contacts: the contact's own choice, or else the default of the topic. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { ContactTopicRow, Db } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { ContactTopicRow, Db } from '../../store/model/schema.ts'
 
 /** Returns the topics that each contact is not subscribed to, in the order of their creation. */
 export async function unsubscribedTopicsOf(

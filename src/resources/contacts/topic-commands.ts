@@ -1,7 +1,7 @@
 /** Commands that create, change and delete topics, and set the topic subscriptions of contacts. */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { ContactRow, TopicRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ContactRow, TopicRow } from '../../store/model/schema.ts'
 import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
 import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
 import type { ContactAnswer } from './contact-commands.ts'

@@ -1,7 +1,7 @@
 /** Unsubscribes an address from one topic or from all mail, in all audiences of the account. */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { ContactRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { ContactRow } from '../../store/model/schema.ts'
 import { setUnsubscribed } from './contact-commands.ts'
 import { rememberOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'

@@ -6,8 +6,8 @@
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { ContactRow, ContactValueRow } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { ContactRow, ContactValueRow } from '../../store/model/schema.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
 import { type ContactPlace, contactView } from './contact.ts'

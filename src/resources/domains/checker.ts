@@ -5,17 +5,17 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
-import { type Run, StorageUnavailable } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { CheckSessions } from './check-session.ts'
 import { withProblems } from './checks/observation.ts'
 import type { VisitHost } from './checks/tracking.ts'
+import { type LinkPlace, trackingHostOf } from './checks/tracking-host.ts'
 import type { CheckedDomainRow, domainCommands } from './commands.ts'
 import { allRecordsOf } from './dns-records.ts'
 import { type DomainWithKeys, findDomain } from './domain-rows.ts'
 import { publishedKeyOf } from './key-text.ts'
 import { type CheckOutcome, maySend } from './status.ts'
-import { type LinkPlace, trackingHostOf } from './tracking-host.ts'
 import { type CheckedDomain, checkDomain, type DomainChecks } from './verify.ts'
 
 export interface CheckerOptions {
@@ -40,7 +40,7 @@ const RESERVED = /\.(?:test|example|invalid|localhost)$/
 /** Limits of concurrent checks, in total and per account, and of waiting checks. */
 const CHECKS_MAX = 16
 const CHECKS_OF_ACCOUNT_MAX = 6
-const WAITING_MAX = { mostOfAnOwner: 20, most: 200 }
+const WAITING_MAX = { maxPerOwner: 20, most: 200 }
 
 /** Tells whether the provider zone is not visible in public DNS, so that its records cannot be required. */
 export function isLaboratory(mailHost: string): boolean {

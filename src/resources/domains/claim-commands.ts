@@ -1,7 +1,7 @@
 /** Commands that store a claim to another account's domain, and move the name when it is proven. */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { Db, DomainClaimRow, DomainRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { Db, DomainClaimRow, DomainRow } from '../../store/model/schema.ts'
 import { DOMAIN_CHECK, findHolder, LINK_HOST_CHANGED, recordDomainEvent } from './commands.ts'
 import { findDomain, HOSTING_CHANGED } from './domain-rows.ts'
 import { EARLY_CHECKS_MS, maySend } from './status.ts'

@@ -11,8 +11,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'
-import type { Run } from '../../store/command.ts'
-import type { Db, DomainClaimRow } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db, DomainClaimRow } from '../../store/model/schema.ts'
 import type { CheckSessions } from './check-session.ts'
 import { look, type Observation, standingOf, unknown } from './checks/observation.ts'
 import { plain, textsOf } from './checks/values.ts'
@@ -50,7 +50,7 @@ export interface DomainClaims {
   verify(accountId: Id, domainId: Id): Promise<DomainClaim | undefined>
 }
 
-export interface DomainClaimsOptions {
+interface DomainClaimsOptions {
   db: Db
   run: Run<typeof claimCommands>
   clock: Clock
@@ -69,7 +69,7 @@ const TOKEN_BYTES = 20
 /** Limits of concurrent look-ups, in total and per account, and of waiting ones. */
 const CHECKS_MAX = 8
 const CHECKS_OF_ACCOUNT_MAX = 2
-const WAITING_MAX = { mostOfAnOwner: 10, most: 100 }
+const WAITING_MAX = { maxPerOwner: 10, most: 100 }
 
 /** Returns the record that proves a claim. */
 export function claimRecordOf({ name, token }: Pick<DomainClaim, 'name' | 'token'>) {

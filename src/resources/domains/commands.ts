@@ -6,9 +6,9 @@
  */
 
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
-import { increaseZoneSerial } from '../../store/settings.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { Db, DkimKeyRow, DomainRow } from '../../store/model/schema.ts'
+import { increaseZoneSerial } from '../../store/reading/settings.ts'
 import { announceDeletedKeys } from '../accounts/api-key-rows.ts'
 import { termsUnder } from '../emails/link-terms.ts'
 import { recordEvents } from '../events/record.ts'

@@ -3,8 +3,8 @@
  * later.
  */
 import { feedbackHost } from '../../protocols/dns/provider-zone.ts'
+import { type LinkPlace, type TrackedDomain, trackingHostOf } from './checks/tracking-host.ts'
 import type { DkimKeyFacts } from './domain-rows.ts'
-import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
 
 export interface DomainDnsRecord {
   record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX' | 'Tracking'

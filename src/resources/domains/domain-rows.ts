@@ -1,8 +1,8 @@
 /** Reads domains and their DKIM keys from the store. */
 import type { Id } from '../../lib/ids.ts'
-import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
-import type { Find } from '../../store/read.ts'
-import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
+import type { Db, DkimKeyRow, DomainRow } from '../../store/model/schema.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 /** Fields of a key except its private half. */
 export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>

@@ -1,7 +1,7 @@
 /** Caches which domains receive mail here. The inbound listener asks for every recipient. */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap, keepUnlessFailed } from '../../lib/expiring-map.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { findHostedDomain, type HostedDomain } from './domain-rows.ts'
 
 export interface HostedDomains {

@@ -1,8 +1,8 @@
 /** Lists tracking hosts that point to this installation, by the results of the last checks. */
 import type { Id } from '../../lib/ids.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { type LinkPlace, NOT_SERVED, type TrackingHost, trackingHostOf } from './checks/tracking-host.ts'
 import { maySend } from './status.ts'
-import { type LinkPlace, NOT_SERVED, type TrackingHost, trackingHostOf } from './tracking-host.ts'
 import type { DomainChecks } from './verify.ts'
 
 export interface KnownTrackingHost extends TrackingHost {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 
 export const OWN_POLICY_MODES = ['enforce', 'testing'] as const
-export type OwnPolicyMode = (typeof OWN_POLICY_MODES)[number]
+type OwnPolicyMode = (typeof OWN_POLICY_MODES)[number]
 
 export interface OwnPolicy {
   /** Names of the MX hosts. */

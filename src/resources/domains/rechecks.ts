@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Id } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import type { domainCommands } from './commands.ts'
 
 interface RechecksOptions {

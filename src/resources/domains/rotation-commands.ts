@@ -3,9 +3,9 @@
  * that a step that is interrupted, or attempted by two processes, happens at most once.
  */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { DkimKeyRow } from '../../store/schema.ts'
-import { increaseZoneSerial } from '../../store/settings.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { DkimKeyRow } from '../../store/model/schema.ts'
+import { increaseZoneSerial } from '../../store/reading/settings.ts'
 import { DKIM_KEYS_CHANGED } from './domain-rows.ts'
 import { keyState } from './key-life.ts'
 

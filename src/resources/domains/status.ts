@@ -2,7 +2,7 @@
  * Derives the status of a domain from the result of a check, and the time of the next check. Pure functions.
  */
 import type { Id } from '../../lib/ids.ts'
-import type { DomainRow, DomainStatus } from '../../store/schema.ts'
+import type { DomainRow, DomainStatus } from '../../store/model/schema.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -27,9 +27,9 @@ import { spfProbe } from './checks/spf.ts'
 import { spfCost } from './checks/spf-cost.ts'
 import { isSpf } from './checks/spf-record.ts'
 import { checkTracking, type VisitHost } from './checks/tracking.ts'
+import type { TrackingHost } from './checks/tracking-host.ts'
 import { isQuoted, plain, quotedProblem, textsOf, valueProblems } from './checks/values.ts'
 import type { DomainDnsRecord } from './dns-records.ts'
-import type { TrackingHost } from './tracking-host.ts'
 
 /** Result in the spelling of the API. */
 interface NameServersCheck {

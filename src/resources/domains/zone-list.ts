@@ -1,7 +1,7 @@
 /** Lists the whole provider zone: its static records, then the keys of all domains. */
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { DKIM_TTL_SECONDS } from '../../protocols/dns/zone.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { listPublishedKeys, type PublishedKey } from './domain-rows.ts'
 import { keyText } from './key-text.ts'
 

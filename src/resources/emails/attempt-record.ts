@@ -1,6 +1,6 @@
 /** Packs the facts of a delivery attempt (phase, reply, host, TLS, transcript) into one column. */
-import { pack, unpack } from '../../store/packed-record.ts'
-import type { AttemptRow } from '../../store/schema.ts'
+import { pack, unpack } from '../../store/model/packed-record.ts'
+import type { AttemptRow } from '../../store/model/schema.ts'
 
 type AttemptRecord = Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
 

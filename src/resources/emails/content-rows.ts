@@ -1,5 +1,5 @@
 /** Reference counts of stored contents. A content is deleted with its last reference. */
-import type { Tx } from '../../store/command.ts'
+import type { Tx } from '../../store/model/command.ts'
 import { type Content, encodeContent } from './content.ts'
 
 /**

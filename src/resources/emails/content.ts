@@ -2,8 +2,8 @@
  * Stored form of a content (html and text of an email or a template): JSON, compressed if this saves space.
  */
 import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Content } from '../../store/schema/contents.ts'
-import type { ContentRow } from '../../store/schema.ts'
+import type { Content } from '../../store/model/schema/contents.ts'
+import type { ContentRow } from '../../store/model/schema.ts'
 
 export type { Content }
 

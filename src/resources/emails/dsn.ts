@@ -1,6 +1,6 @@
 /** The column `dsn` of an email. */
 import type { DsnRequest } from '../../protocols/smtp/dsn.ts'
-import type { Json } from '../../store/schema.ts'
+import type { Json } from '../../store/model/schema.ts'
 
 /** Notifications that were requested for the email, or that the email is one itself. */
 export type Dsn = DsnRequest | 'notice'

@@ -2,8 +2,8 @@
 
 import { type Id, idText } from '../../lib/ids.ts'
 import { domainOf, type Mailbox } from '../../protocols/smtp/address.ts'
-import type { ReadTogether } from '../../store/read.ts'
-import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
+import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../../store/model/schema.ts'
+import type { ReadTogether } from '../../store/reading/read.ts'
 import { withRecord } from './attempt-record.ts'
 import { type Content, decodeContent } from './content.ts'
 import { type AttemptRef, withData } from './event-rows.ts'

@@ -1,8 +1,8 @@
 /** Reads the columns and the content of an email that the composer needs. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { Find } from '../../store/read.ts'
-import type { Content } from '../../store/schema/contents.ts'
-import { EMAIL_SOURCE_COLUMNS, type EmailSource } from '../../store/schema/emails.ts'
+import type { Content } from '../../store/model/schema/contents.ts'
+import { EMAIL_SOURCE_COLUMNS, type EmailSource } from '../../store/model/schema/emails.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { decodeContent } from './content.ts'
 import { messageIdOf } from './email-rows.ts'
 

@@ -1,6 +1,6 @@
 /** Reads the history of an email for the operator, regardless of its account and of feedback rules. */
 import type { Id } from '../../lib/ids.ts'
-import type { AttemptRow, Db, DeliveryRow, EmailRow } from '../../store/schema.ts'
+import type { AttemptRow, Db, DeliveryRow, EmailRow } from '../../store/model/schema.ts'
 import { withRecord } from './attempt-record.ts'
 
 export interface EmailTrace {

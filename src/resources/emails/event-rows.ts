@@ -1,8 +1,8 @@
 /** Encodes and reads the rows of an account's events, in the order in which they were recorded. */
 import type { Id } from '../../lib/ids.ts'
-import { pack, unpack } from '../../store/packed-record.ts'
-import type { Find } from '../../store/read.ts'
-import type { AttemptRow, Db, EventRow } from '../../store/schema.ts'
+import { pack, unpack } from '../../store/model/packed-record.ts'
+import type { AttemptRow, Db, EventRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { deliveredData, readRecord } from './attempt-record.ts'
 
 /** Kind of the counter of stored events. */

@@ -1,12 +1,12 @@
 /** Lists and searches the received mail of an account, newest first. */
 import { sql } from 'kysely'
 import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
-import { scanInChunks } from '../../store/chunked-scan.ts'
-import type { ListPage } from '../../store/list-page.ts'
-import { containing } from '../../store/pattern.ts'
-import type { Find } from '../../store/read.ts'
-import type { InboundMessageRow } from '../../store/schema/inbound.ts'
-import type { Db } from '../../store/schema.ts'
+import { containing } from '../../store/model/pattern.ts'
+import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { scanInChunks } from '../../store/reading/chunked-scan.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 /** Filter of the list. */
 export interface InboundFilter {

@@ -6,9 +6,9 @@ import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import { INLINE_BYTES_MAX, type StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
-import type { InboundMessageRow } from '../../store/schema/inbound.ts'
-import type { Db } from '../../store/schema.ts'
+import { batchCommand, command, concurrent, type Tx } from '../../store/model/command.ts'
+import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 /** A message for one account. */
 export interface NewInbound {

@@ -3,9 +3,9 @@
  * stored when the email is accepted, so that its message can be composed identically after the settings have
  * changed.
  */
-import { command, type Tx } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { DomainRow, LinkTermsRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { DomainRow, LinkTermsRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 export interface LinkTerms {
   /** Without a slash at the end. */

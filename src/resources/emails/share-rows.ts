@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
-import { command, type Run } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { Db, EmailShareRow } from '../../store/schema.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import type { Db, EmailShareRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 /** Maximum number of valid links per email. */
 export const SHARES_MAX = 100

@@ -4,7 +4,7 @@
  * to be deleted.
  */
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
-import type { EmailRow, Schema } from '../../store/schema.ts'
+import type { EmailRow, Schema } from '../../store/model/schema.ts'
 
 /**
  * Use as `where(visibleSince(horizon))` in a query over `emails`.

@@ -3,8 +3,8 @@
  * members. They are updated in the transaction of the counted change.
  */
 import { type Id, idText } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import { type Db, EMAIL_STATUSES } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import { type Db, EMAIL_STATUSES } from '../../store/model/schema.ts'
 
 /**
  * Reasons why a member gets no email. `deleted`: the contact was deleted after the members had been selected.

@@ -1,8 +1,8 @@
 /** Commands for reactions of recipients: complaints, opens and clicks. */
 import { type Id, sameId } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
-import { command, type Tx } from '../../store/command.ts'
-import { DELIVERY_STATE } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { addSuppressions } from '../suppressions/suppression-rows.ts'
 import { hasHappened } from './email-events.ts'
 import { recordDeliveries, recordEvents } from './record.ts'

@@ -4,8 +4,8 @@
  */
 import { type Id, idTime } from '../../lib/ids.ts'
 import { type DsnRequest, type NotifyWord, requestFor } from '../../protocols/smtp/dsn.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { DeliveryStatus, DsnAction, DsnNoticeRow, EmailRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { DeliveryStatus, DsnAction, DsnNoticeRow, EmailRow } from '../../store/model/schema.ts'
 import { readStoredDsn } from '../emails/dsn.ts'
 import type { EventData, EventType } from './types.ts'
 

@@ -1,6 +1,6 @@
 /** Events of emails that several commands record, and the look-up of an event that was recorded before. */
 import type { Id } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
+import type { Tx } from '../../store/model/command.ts'
 import type { NewEvent } from './record.ts'
 import type { EventType } from './types.ts'
 

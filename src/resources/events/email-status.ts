@@ -1,5 +1,5 @@
 /** Derives the status of an email from the states of its deliveries. */
-import type { DeliveryStatus, EmailStatus } from '../../store/schema.ts'
+import type { DeliveryStatus, EmailStatus } from '../../store/model/schema.ts'
 
 /**
  * The first rule that applies decides: any complained, any bounced, any failed, all suppressed, all others

@@ -6,8 +6,8 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { firstIdAt, type Id, idKey } from '../../lib/ids.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
-import type { Find } from '../../store/read.ts'
-import type { Db, EventRow } from '../../store/schema.ts'
+import type { Db, EventRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { eventsAfter, newestEvent } from '../emails/event-rows.ts'
 
 /** Consecutive events. Subscribers with the same cursor get the same object. */

@@ -1,6 +1,6 @@
 /** Reports metrics over a period, from the counters of events, or from the events of a few emails. */
 import { type Id, idText } from '../../lib/ids.ts'
-import type { Db, Flag } from '../../store/schema.ts'
+import type { Db, Flag } from '../../store/model/schema.ts'
 import { type Granularity, localWallClock, periodNamer } from './local-time.ts'
 import {
   COUNTED_METRICS,

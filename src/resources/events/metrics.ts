@@ -4,8 +4,8 @@
  * Deliveries to the simulator have separate counters, so that the others count real mail only.
  */
 import { type Id, idKey, idText } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import type { Flag } from '../../store/schema.ts'
+import type { Tx } from '../../store/model/command.ts'
+import type { Flag } from '../../store/model/schema.ts'
 import { countForBroadcast } from './broadcast-counts.ts'
 import type { EventData, EventType } from './types.ts'
 

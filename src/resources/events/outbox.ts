@@ -3,9 +3,9 @@
  * ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
  */
 import { type Id, idKey, idText } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
-import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
-import type { Subscriber } from '../../store/writer/subscribers.ts'
+import type { Tx } from '../../store/model/command.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/model/schema.ts'
+import type { Subscriber } from '../../store/model/subscribers.ts'
 import type { EmailOrigin } from './metrics.ts'
 import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, type PayloadEvent, payloadOf } from './payload.ts'
 

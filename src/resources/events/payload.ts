@@ -1,7 +1,7 @@
 /** Builds the body of a webhook delivery when its event is recorded. */
 import { type Id, wireId } from '../../lib/ids.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
-import type { EmailRow } from '../../store/schema.ts'
+import type { EmailRow } from '../../store/model/schema.ts'
 import { messageIdOf, parseStoredMailboxes } from '../emails/email-rows.ts'
 import type { EventData, EventType } from './types.ts'
 

@@ -4,7 +4,7 @@
  * tracking, inbound and contacts call it.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { Tx } from '../../store/command.ts'
+import type { Tx } from '../../store/model/command.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -12,7 +12,7 @@ import {
   type EmailRow,
   type EmailStatus,
   type EventRow,
-} from '../../store/schema.ts'
+} from '../../store/model/schema.ts'
 import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../emails/event-rows.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { noteForDsn } from './dsn-notices.ts'

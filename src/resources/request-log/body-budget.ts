@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { TokenBuckets } from '../../lib/token-buckets.ts'
 
-export interface BodyBudget {
+interface BodyBudget {
   /** Takes the bytes, and returns whether the bodies may be stored. */
   take(accountId: Id, bytes: number, isFailure: boolean): boolean
 }

@@ -1,8 +1,8 @@
 /** Commands of the request log. Bodies are stored without secrets, compressed. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Id } from '../../lib/ids.ts'
-import { batchCommand, command, concurrent } from '../../store/command.ts'
-import type { LoggedBodiesRow, LoggedRequestTable } from '../../store/schema/requests.ts'
+import { batchCommand, command, concurrent } from '../../store/model/command.ts'
+import type { LoggedBodiesRow, LoggedRequestTable } from '../../store/model/schema/requests.ts'
 import { type LoggedRequest, type PackedRequests, unpackRequests } from './logged-request.ts'
 import { loggedBody } from './redact.ts'
 

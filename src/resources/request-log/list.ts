@@ -1,11 +1,11 @@
 /** Lists and finds requests of the log. Called by the query worker and the routes of the API. */
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { firstIdAt, type Id } from '../../lib/ids.ts'
-import { scanInChunks } from '../../store/chunked-scan.ts'
-import type { ListPage } from '../../store/list-page.ts'
-import { beginningWith } from '../../store/pattern.ts'
-import type { LoggedRequestRow } from '../../store/schema/requests.ts'
-import type { Db, Schema } from '../../store/schema.ts'
+import { beginningWith } from '../../store/model/pattern.ts'
+import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
+import type { Db, Schema } from '../../store/model/schema.ts'
+import { scanInChunks } from '../../store/reading/chunked-scan.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
 import { FAILED_STATUS_MIN, readBodies, type StoredBodies } from './commands.ts'
 
 export interface RequestFilter {

@@ -1,6 +1,6 @@
 /** Request to the API as the request log records it, and its packed form between two threads. */
 import type { Id } from '../../lib/ids.ts'
-import type { LoggedRequestRow } from '../../store/schema/requests.ts'
+import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
 
 export interface LoggedRequest extends LoggedRequestRow {
   /** First bytes of the JSON body of the request, at most `BODY_BYTES_MAX`. */

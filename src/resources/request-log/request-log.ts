@@ -6,8 +6,8 @@
  * by `app/http.ts`. Design: decision 0118.
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
-import type { Run } from '../../store/command.ts'
-import type { LoggedRequestRow } from '../../store/schema/requests.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
 import { createBodyBudget } from './body-budget.ts'
 import type { requestLogCommands } from './commands.ts'
 import { BODY_BYTES_MAX, type LoggedRequest, packRequests } from './logged-request.ts'

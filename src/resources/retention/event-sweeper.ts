@@ -4,7 +4,7 @@
  */
 
 import { firstIdAt, type Id } from '../../lib/ids.ts'
-import { command, type Run } from '../../store/command.ts'
+import { command, type Run } from '../../store/model/command.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
 

@@ -3,7 +3,7 @@
  * files could not be deleted.
  */
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 
 /** Files per step. */
 const FILES_PER_STEP = 50

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { horizon, type Plans } from '../accounts/plans.ts'
 import type { Beyond } from './commands.ts'
 

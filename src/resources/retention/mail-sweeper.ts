@@ -4,8 +4,8 @@
  */
 import { lastIdAt } from '../../lib/ids.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
-import type { Run } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { Beyond, Deleted, retentionCommands } from './commands.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
 import type { inboundRetentionCommands } from './inbound-commands.ts'

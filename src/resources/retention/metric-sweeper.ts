@@ -1,8 +1,8 @@
 /** Deletes the metric counters that are older than their account's horizon. */
 
 import type { Id } from '../../lib/ids.ts'
-import { command, type Run } from '../../store/command.ts'
-import type { Db } from '../../store/schema.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { METRIC_KINDS, periodOf, quarterOf } from '../events/metrics.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
 

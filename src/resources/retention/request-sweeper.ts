@@ -1,6 +1,6 @@
 /** Deletes logged requests beyond the retention of the log and of their account's plan. */
 import { firstIdAt } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
+import type { Run } from '../../store/model/command.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
 import { logHorizon } from '../request-log/horizon.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'

@@ -3,8 +3,8 @@
  * held for long.
  */
 import type { Id } from '../../lib/ids.ts'
-import type { Db } from '../../store/schema.ts'
-import { ID_BYTES, idAt } from '../../store/search-index.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type ListedEmail, readRows } from './list.ts'
 import { findMatches } from './matches.ts'

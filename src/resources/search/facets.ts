@@ -2,7 +2,7 @@
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idText } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
-import type { EmailRow, EmailStatus } from '../../store/schema.ts'
+import type { EmailRow, EmailStatus } from '../../store/model/schema.ts'
 import { parseStoredMailboxes } from '../emails/email-rows.ts'
 
 /** The emails that a search may see. */

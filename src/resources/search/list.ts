@@ -1,7 +1,7 @@
 /** Reads one page of an account's emails, newest first, with their total. */
 import type { Id } from '../../lib/ids.ts'
-import type { Db, EmailRow } from '../../store/schema.ts'
-import { ID_BYTES, idAt } from '../../store/search-index.ts'
+import type { Db, EmailRow } from '../../store/model/schema.ts'
+import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type Found, findMatches } from './matches.ts'
 import { isBefore, isWithin, listParts, type SearchSources } from './parts.ts'

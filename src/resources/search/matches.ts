@@ -3,8 +3,8 @@
  * without reading emails. Gaps, and blocks that contain a limit of the creation time, are searched row by
  * row.
  */
-import type { Db } from '../../store/schema.ts'
-import { ID_BYTES } from '../../store/search-index.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { ID_BYTES } from '../../store/model/search-index.ts'
 import { visibleSince } from '../emails/visible.ts'
 import { countBits } from './bits.ts'
 import {

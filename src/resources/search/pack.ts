@@ -1,8 +1,8 @@
 /** Seals emails into index blocks on the query worker, apart from the path of acceptance. */
 import type { Id } from '../../lib/ids.ts'
-import { command, type Run } from '../../store/command.ts'
-import type { Db, EmailRow } from '../../store/schema.ts'
-import { BLOCK_EMAILS, type NewIndexBlock } from '../../store/search-index.ts'
+import { command, type Run } from '../../store/model/command.ts'
+import type { Db, EmailRow } from '../../store/model/schema.ts'
+import { BLOCK_EMAILS, type NewIndexBlock } from '../../store/model/search-index.ts'
 import { encodedLength, encodeOrdinals } from './bits.ts'
 import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
 import { type IndexPart, listParts } from './parts.ts'

@@ -3,7 +3,7 @@
  * and beyond them.
  */
 import type { Id } from '../../lib/ids.ts'
-import type { Db, EmailSegmentRow } from '../../store/schema.ts'
+import type { Db, EmailSegmentRow } from '../../store/model/schema.ts'
 import type { SubjectCache } from './subjects.ts'
 
 /** The sources of a search. */

@@ -3,8 +3,8 @@
  * The query worker calls it for the API and the dashboard.
  */
 import type { Id } from '../../lib/ids.ts'
-import type { Snapshot } from '../../store/read.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
+import type { Snapshot } from '../../store/reading/read.ts'
 import { isSentFrom } from '../emails/email-rows.ts'
 import { visibleSince } from '../emails/visible.ts'
 import { type Batch, readExportBatch } from './export.ts'

@@ -1,6 +1,6 @@
 /** Searches index blocks without reading emails. */
-import type { Db } from '../../store/schema.ts'
-import { GONE, idAt, ordinalOf, statusByte } from '../../store/search-index.ts'
+import type { Db } from '../../store/model/schema.ts'
+import { GONE, idAt, ordinalOf, statusByte } from '../../store/model/search-index.ts'
 import {
   type Bits,
   bitsWhere,

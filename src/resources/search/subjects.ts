@@ -65,8 +65,8 @@ export interface SubjectCache {
   put(blockId: number, subjects: Subjects): void
 }
 
-/** @param mostCharacters limit for all texts together; the least recently used are removed */
-export function createSubjectCache(mostCharacters: number): SubjectCache {
+/** @param maxCharacters limit for all texts together; the least recently used are removed */
+export function createSubjectCache(maxCharacters: number): SubjectCache {
   const kept = new Map<number, Subjects>()
   let total = 0
   return {
@@ -81,7 +81,7 @@ export function createSubjectCache(mostCharacters: number): SubjectCache {
       kept.set(blockId, subjects)
       total += subjects.text.length
       for (const [id, { text }] of kept) {
-        if (total <= mostCharacters) return
+        if (total <= maxCharacters) return
         kept.delete(id)
         total -= text.length
       }

@@ -1,11 +1,11 @@
 /** Lists and searches the suppressions of an account, newest first. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
-import { scanInChunks } from '../../store/chunked-scan.ts'
-import type { ListPage } from '../../store/list-page.ts'
-import { containing } from '../../store/pattern.ts'
-import type { Find } from '../../store/read.ts'
-import type { Db, SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+import { containing } from '../../store/model/pattern.ts'
+import type { Db, SuppressionReason, SuppressionRow } from '../../store/model/schema.ts'
+import { scanInChunks } from '../../store/reading/chunked-scan.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { countSuppressions, findSuppression } from './suppression-rows.ts'
 
 /** Filter of the list. */

@@ -1,8 +1,8 @@
 /** Rows of the suppression list, with a counter per reason. */
 import type { Id } from '../../lib/ids.ts'
-import { batchCommand, type Tx } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+import { batchCommand, type Tx } from '../../store/model/command.ts'
+import type { SuppressionReason, SuppressionRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 
 interface NewSuppression {
   accountId: Id

@@ -5,9 +5,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
-import type { Run } from '../../store/command.ts'
-import type { Find } from '../../store/read.ts'
-import type { Db, SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db, SuppressionReason, SuppressionRow } from '../../store/model/schema.ts'
+import type { Find } from '../../store/reading/read.ts'
 import {
   listSuppressions,
   type SuppressionFilter,

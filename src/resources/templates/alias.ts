@@ -2,7 +2,7 @@
 import { parseWireId } from '../../lib/ids.ts'
 import type { TemplateRef } from './template-rows.ts'
 
-export const ALIAS_LENGTH_MAX = 100
+const ALIAS_LENGTH_MAX = 100
 /** Characters that need no escaping in a path, because the SDKs insert aliases as they are. */
 const ALIAS = /^[A-Za-z0-9_][A-Za-z0-9._~-]*$/
 const ENDS_IN_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

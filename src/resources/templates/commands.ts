@@ -7,8 +7,8 @@
  */
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { command, type Tx } from '../../store/command.ts'
-import type { TemplateRow } from '../../store/schema.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { TemplateRow } from '../../store/model/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { releaseContents, shareContent, storeContent } from '../emails/content-rows.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from './limits.ts'

@@ -91,7 +91,7 @@ export function declaredFallbacks(
 }
 
 /** A fallback that cannot be written into a placeholder, because it has braces. */
-export interface UnwritableFallback {
+interface UnwritableFallback {
   unwritable: string
 }
 

@@ -3,14 +3,14 @@
 const SPECIAL = /[&<>"']/
 
 /**
- * @param mostCharacters escaping stops once the result is longer, so that oversized values cost no more time
+ * @param maxCharacters escaping stops once the result is longer, so that oversized values cost no more time
  */
-export function escapeHtml(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
+export function escapeHtml(text: string, maxCharacters = Number.POSITIVE_INFINITY): string {
   let at = text.search(SPECIAL)
   if (at < 0) return text
   let escaped = ''
   let from = 0
-  for (; at < text.length && escaped.length <= mostCharacters; at++) {
+  for (; at < text.length && escaped.length <= maxCharacters; at++) {
     const entity = entityOf(text.charCodeAt(at))
     if (entity === undefined) continue
     escaped += at > from ? text.slice(from, at) + entity : entity

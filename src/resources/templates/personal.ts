@@ -3,7 +3,7 @@
  * of the placeholders. Some values are derived from the email; the others are stored in its row.
  */
 import { wireId } from '../../lib/ids.ts'
-import type { EmailRow } from '../../store/schema.ts'
+import type { EmailRow } from '../../store/model/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { parseStoredMailboxes } from '../emails/email-rows.ts'
 import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'

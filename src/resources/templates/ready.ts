@@ -1,7 +1,7 @@
 /** Cache of compiled templates for sending. An unchanged template costs one point read per send. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
-import type { Find } from '../../store/read.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { parseStoredMailboxes } from '../emails/email-rows.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
 import { type DeclaredVariable, parseDeclared } from './declared.ts'

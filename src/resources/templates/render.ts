@@ -21,7 +21,7 @@ export interface RenderOptions {
   /** A variable with neither value nor fallback is reported, or renders as an empty text. */
   missing: 'report' | 'blank'
   /** Limit for subject, html and text together. */
-  mostCharacters: number
+  maxCharacters: number
 }
 
 /** Values of one rendering, by variable. */
@@ -37,7 +37,7 @@ interface Filling {
 export function renderTemplate(
   template: CompiledTemplate,
   values: Values,
-  { missing, mostCharacters, declared = [] }: RenderOptions,
+  { missing, maxCharacters, declared = [] }: RenderOptions,
 ): Rendering {
   const plain = template.variables.map(({ path }) => textOf(valueAt(values, path)))
   const fallbacks = declaredFallbacks(declared, template.variables, values)
@@ -48,7 +48,7 @@ export function renderTemplate(
     const problems = [...wrong, ...unfilled.filter(({ name }) => !named.has(name))]
     if (problems.length > 0) return { ok: false, problems }
   }
-  return fillTemplate(template, plain, mostCharacters, fallbacks)
+  return fillTemplate(template, plain, maxCharacters, fallbacks)
 }
 
 /**
@@ -58,11 +58,11 @@ export function renderTemplate(
 export function fillTemplate(
   template: CompiledTemplate,
   plain: readonly (string | undefined)[],
-  mostCharacters: number,
+  maxCharacters: number,
   fallbacks: Filling['fallbacks'] = [],
 ): Exclude<Rendering, { problems: unknown }> {
   const filling: Filling = { plain, fallbacks, escaped: [] }
-  let left = mostCharacters
+  let left = maxCharacters
   const fill = (part: CompiledText | null): string | null => {
     if (part === null || left < 0) return null
     const rendered = fillText(part, filling, left)
@@ -77,19 +77,19 @@ export function fillTemplate(
   return left < 0 ? { ok: false, tooLarge: true } : { ok: true, subject, html, text }
 }
 
-/** @returns undefined as soon as the text exceeds `mostCharacters` */
+/** @returns undefined as soon as the text exceeds `maxCharacters` */
 function fillText(
   { literals, holes }: CompiledText,
   filling: Filling,
-  mostCharacters: number,
+  maxCharacters: number,
 ): string | undefined {
   let rendered = literals[0]!
   for (const [i, hole] of holes.entries()) {
-    const value = valueFor(hole, filling, mostCharacters)
+    const value = valueFor(hole, filling, maxCharacters)
     rendered += value + literals[i + 1]!
-    if (rendered.length > mostCharacters) return undefined
+    if (rendered.length > maxCharacters) return undefined
   }
-  return rendered.length > mostCharacters ? undefined : rendered
+  return rendered.length > maxCharacters ? undefined : rendered
 }
 
 /** @returns the values that are inserted into the holes of a part */

@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
-import { containing } from '../../store/pattern.ts'
-import type { Find } from '../../store/read.ts'
-import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../../store/schema.ts'
+import { containing } from '../../store/model/pattern.ts'
+import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../../store/model/schema.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
+import type { Find } from '../../store/reading/read.ts'
 import { type Content, decodeContent } from '../emails/content.ts'
 
 /** A template is named by its id or its alias. */

@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
-import type { FoundPage, ListPage } from '../../store/list-page.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db } from '../../store/model/schema.ts'
+import type { FoundPage, ListPage } from '../../store/reading/list-page.ts'
 import type { ALIAS_TAKEN, TemplateChange, TemplateFields, templateCommands } from './commands.ts'
 import {
   findTemplate,

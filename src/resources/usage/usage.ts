@@ -1,7 +1,7 @@
 /** Counts what an account has: contacts, audiences, broadcasts, domains, and emails received in a period. */
 import type { Id } from '../../lib/ids.ts'
 import { startOfUtcDay, startOfUtcMonth } from '../../lib/periods.ts'
-import type { Db } from '../../store/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { metricKind, periodOf, quarterOf } from '../events/metrics.ts'
 
 export interface Holdings {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { StorageUnavailable } from '../command.ts'
+import { StorageUnavailable } from '../model/command.ts'
 
 export interface Drafts {
   /** @throws StorageUnavailable */

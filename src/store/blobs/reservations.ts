@@ -4,7 +4,7 @@
  * it and no row names it.
  */
 
-import type { Db } from '../schema.ts'
+import type { Db } from '../model/schema.ts'
 import type { BlobFiles } from './blobs.ts'
 import { blobName, type StagedBlob } from './staged.ts'
 

@@ -1,10 +1,10 @@
 /**
- * All migrations, oldest first. A migration never changes once it is released. Called by `store/migrate.ts`
- * when the writer starts.
+ * All migrations, oldest first. A migration never changes once it is released. Called by `migrate.ts` when
+ * the writer starts.
  */
 import type { Kysely } from 'kysely'
+import type { Columns } from '../model/columns.ts'
 import { up as schema } from './001-schema/schema.ts'
-import type { Columns } from './columns.ts'
 
 export interface Migration {
   name: string

@@ -1,7 +1,7 @@
 /** Parses the setting `database.url` of PostgreSQL. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { codeOf } from '../errors.ts'
+import { codeOf } from '../model/errors.ts'
 
 export interface PostgresAddress {
   /** Host name, IP address, or folder of a Unix socket. */

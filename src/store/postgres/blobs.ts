@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs/blobs.ts'
 import type { Drafts } from '../blobs/drafts.ts'
 import { blobName } from '../blobs/staged.ts'
-import type { Db } from '../schema.ts'
+import type { Db } from '../model/schema.ts'
 import type { PostgresPool, Result, SqlQuery } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 

@@ -1,5 +1,5 @@
 /** Column types, read from the database. Bulk statements need them for their array parameters. */
-import { snake } from '../sql-names.ts'
+import { snake } from '../model/sql-names.ts'
 import type { SqlQuery } from './connection.ts'
 
 /**

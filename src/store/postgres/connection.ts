@@ -1,8 +1,8 @@
 /** Connections to PostgreSQL, opened on demand and reopened after a failure. */
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { StorageUnavailable } from '../command.ts'
-import { codeOf } from '../errors.ts'
+import { StorageUnavailable } from '../model/command.ts'
+import { codeOf } from '../model/errors.ts'
 import type { PostgresAddress } from './address.ts'
 import { postgresErrorKind } from './errors.ts'
 

@@ -1,5 +1,5 @@
 /** Classifies errors of PostgreSQL and of connections to it. */
-import { codeOf, type StoreErrorKind } from '../errors.ts'
+import { codeOf, type StoreErrorKind } from '../model/errors.ts'
 
 /**
  * Codes of connection errors, exhausted resources, shutdowns, a standby that accepts no writes, and time-outs

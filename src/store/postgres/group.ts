@@ -2,10 +2,10 @@
  * Group commits on a PostgreSQL connection. Several groups may run concurrently, in this process and others.
  */
 import { hash } from 'node:crypto'
+import { WEBHOOKS_EDITION } from '../model/subscribers.ts'
 import type { ConflictKeys } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
-import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { PostgresConnection, SqlQuery } from './connection.ts'
 import { postgresErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'

@@ -13,8 +13,8 @@ import {
   replaceWithNoncontingentExpression,
   type UnknownRow,
 } from 'kysely'
-import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
-import type { Db, Schema } from '../schema.ts'
+import type { Db, Schema } from '../model/schema.ts'
+import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../reading/read.ts'
 import type { PostgresConnection, PostgresPool, Result, SqlQuery } from './connection.ts'
 
 const camelCase = new CamelCasePlugin()

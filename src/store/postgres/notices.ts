@@ -4,7 +4,7 @@
  * announcements is notified and reads the database.
  */
 import { randomUUID } from 'node:crypto'
-import { MISSED } from '../command.ts'
+import { MISSED } from '../model/command.ts'
 import type { Announcement } from '../writer/protocol.ts'
 import type { PostgresConnection, PostgresPool } from './connection.ts'
 

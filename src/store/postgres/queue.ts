@@ -2,7 +2,13 @@
  * Queue statements for PostgreSQL. Due deliveries are claimed in one statement that skips rows locked by
  * other claims.
  */
-import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
+import {
+  type Claim,
+  type ClaimedDelivery,
+  type QueueKey,
+  type QueueOps,
+  queueKeyText,
+} from '../model/command.ts'
 import type { SqlQuery } from './connection.ts'
 
 const QUEUE_KEYS = `unnest($1::text[], $2::int8[], $3::bytea[]`

@@ -1,7 +1,7 @@
 /** Read access to a PostgreSQL store. */
 
 import { createDrafts } from '../blobs/drafts.ts'
-import type { Find, Reader } from '../read.ts'
+import type { Find, Reader } from '../reading/read.ts'
 import type { PostgresAddress } from './address.ts'
 import { createBlobRows } from './blobs.ts'
 import { readColumnTypes } from './column-types.ts'

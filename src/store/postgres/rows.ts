@@ -1,6 +1,6 @@
 /** Bulk row operations on PostgreSQL: one statement for all rows of a shape, with columns as arrays. */
-import type { RowOps } from '../row-ops.ts'
-import { snake } from '../sql-names.ts'
+import type { RowOps } from '../model/row-ops.ts'
+import { snake } from '../model/sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'
 import type { SqlQuery, Statement } from './connection.ts'
 

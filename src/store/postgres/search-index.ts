@@ -4,7 +4,7 @@
  * invalidate.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { EmailStatus } from '../schema.ts'
+import type { EmailStatus } from '../model/schema.ts'
 import {
   BLOCK_EMAILS,
   GONE,
@@ -14,7 +14,7 @@ import {
   ordinalOf,
   statusByte,
   UNSEALED,
-} from '../search-index.ts'
+} from '../model/search-index.ts'
 import type { SqlQuery } from './connection.ts'
 
 export interface PendingIndexBlocks extends IndexBlockOps {

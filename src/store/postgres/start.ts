@@ -1,8 +1,8 @@
 /** Checks that a PostgreSQL database is usable and has one process at a time migrate it. */
 import { StartFault } from '../../lib/start-fault.ts'
-import { StorageUnavailable } from '../command.ts'
-import { codeOf } from '../errors.ts'
-import type { Look } from '../look.ts'
+import { StorageUnavailable } from '../model/command.ts'
+import { codeOf } from '../model/errors.ts'
+import type { Look } from '../model/look.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { openPool, type PostgresPool, READING, type SqlQuery } from './connection.ts'
 
@@ -36,7 +36,7 @@ export async function prepareDatabase<T>(
 ): Promise<T> {
   try {
     return await pool.use(async ({ query }) => {
-      await insistOnServer(query, address)
+      await requireServer(query, address)
       await query({ sql: `begin; select pg_advisory_xact_lock(${LOCK})` })
       await createAggregates(query)
       const result = await work(query)
@@ -56,7 +56,7 @@ export async function lookIntoPostgres<T>(address: PostgresAddress, look: Look<T
   const pool = openPool(address, { size: 1, settings: READING })
   try {
     return await pool.use(async ({ query }) => {
-      await insistOnServer(query, address)
+      await requireServer(query, address)
       return look(async sql => (await query({ sql })).rows as Record<string, unknown>[])
     })
   } catch (error) {
@@ -66,7 +66,7 @@ export async function lookIntoPostgres<T>(address: PostgresAddress, look: Look<T
   }
 }
 
-async function insistOnServer(query: SqlQuery, address: PostgresAddress) {
+async function requireServer(query: SqlQuery, address: PostgresAddress) {
   const { rows } = await query({
     sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
             current_setting('server_encoding') as encoding`,

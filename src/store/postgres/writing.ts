@@ -3,8 +3,8 @@
  * the other commits.
  */
 import type { Kysely } from 'kysely'
-import { DiskFailure } from '../errors.ts'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../migrations/migrate.ts'
+import { DiskFailure } from '../model/errors.ts'
 import { conflictKeysOf } from '../writer/conflict-keys.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'

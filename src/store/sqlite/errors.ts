@@ -1,5 +1,5 @@
 /** Classifies errors of SQLite. */
-import { codeOf, type StoreErrorKind } from '../errors.ts'
+import { codeOf, type StoreErrorKind } from '../model/errors.ts'
 
 /** Nothing can be stored at the moment: disk full, read-only, or locked. */
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|NOMEM|CANTOPEN)/

@@ -1,9 +1,10 @@
 /**
  * Group commits on the SQLite connection. There is one connection, so each group has the database to itself.
  */
+
+import { WEBHOOKS_EDITION } from '../model/subscribers.ts'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
-import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { SqliteConnection } from './connection.ts'
 import { sqliteErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'

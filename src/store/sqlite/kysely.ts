@@ -17,8 +17,8 @@ import {
   type UnknownRow,
   ValueNode,
 } from 'kysely'
-import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
-import type { Db, Schema } from '../schema.ts'
+import type { Db, Schema } from '../model/schema.ts'
+import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../reading/read.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const camelCase = new CamelCasePlugin()

@@ -1,7 +1,7 @@
 /** Reads a database file before a start and leaves the file and its write-ahead log as they are. */
 import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Look } from '../look.ts'
+import type { Look } from '../model/look.ts'
 
 /** Time to wait for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -20,7 +20,7 @@ const VERSIONS = [1, 2]
  * removes it.
  */
 export async function lookIntoSqlite<T>(file: string, look: Look<T>): Promise<T> {
-  insistOnKnownFormat(file)
+  requireKnownFormat(file)
   const index = `${file}-shm`
   const hadIndex = sizeOf(index) !== undefined
   const hasLog = wasKilled(file)
@@ -41,7 +41,7 @@ function sizeOf(path: string): number | undefined {
  * SQLite opens a file of another version for writing as a read-only one, and of another for reading not at
  * all.
  */
-function insistOnKnownFormat(file: string) {
+function requireKnownFormat(file: string) {
   const versions = Buffer.from([VERSIONS[0]!, VERSIONS[0]!])
   const descriptor = openSync(file, 'r')
   readSync(descriptor, versions, 0, versions.length, VERSIONS_AT)

@@ -1,5 +1,11 @@
 /** Queue statements for SQLite. Placeholders are written `+?`, see `StatementCompiler` in `kysely.ts`. */
-import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
+import {
+  type Claim,
+  type ClaimedDelivery,
+  type QueueKey,
+  type QueueOps,
+  queueKeyText,
+} from '../model/command.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const CLAIM = `

@@ -1,7 +1,7 @@
 /** Read access to a SQLite store. */
 
 import { createBlobFiles } from '../blobs/blobs.ts'
-import type { Reader } from '../read.ts'
+import type { Reader } from '../reading/read.ts'
 import { openForReading } from './connection.ts'
 import { kyselyOver, readTogetherOver, snapshotOver } from './kysely.ts'
 import { sqliteRows } from './rows.ts'

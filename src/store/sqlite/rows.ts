@@ -1,8 +1,8 @@
 /** Bulk row operations on SQLite: prepared single-row statements, run in a loop. */
 import type { Statement } from 'better-sqlite3'
-import type { RowOps } from '../row-ops.ts'
-import type { Schema } from '../schema.ts'
-import { snake } from '../sql-names.ts'
+import type { RowOps } from '../model/row-ops.ts'
+import type { Schema } from '../model/schema.ts'
+import { snake } from '../model/sql-names.ts'
 import type { SqliteConnection } from './connection.ts'
 
 type Row = Record<string, unknown>

@@ -14,7 +14,7 @@ import {
   ordinalOf,
   statusByte,
   UNSEALED,
-} from '../search-index.ts'
+} from '../model/search-index.ts'
 import type { SqliteConnection } from './connection.ts'
 
 /** State of an account. */

@@ -1,6 +1,6 @@
 /** Write access to a SQLite store: migrates it, runs one group at a time, and runs checkpoints. */
 import type { Kysely } from 'kysely'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../migrations/migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'

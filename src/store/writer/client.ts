@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
-import { type Commands, type Run, StorageUnavailable } from '../command.ts'
+import { type Commands, type Run, StorageUnavailable } from '../model/command.ts'
 import { createOutbox } from './outbox.ts'
 import type { GroupReport, WriteReply } from './protocol.ts'
 

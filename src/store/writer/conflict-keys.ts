@@ -1,5 +1,5 @@
 /** Conflict keys of a group of commands: groups with a common key do not run concurrently. */
-import type { Commands } from '../command.ts'
+import type { Commands } from '../model/command.ts'
 import type { WriteRequest } from './protocol.ts'
 
 export interface ConflictKeys {

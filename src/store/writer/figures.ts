@@ -13,7 +13,7 @@ export interface WriterFigures {
   commandCount: number
 }
 
-export interface FiguresSource {
+interface FiguresSource {
   /** Adds a group that has ended. */
   add(group: { seconds: number; commandCount: number; tallies: ReadonlyMap<string, number> }): void
   /** @returns undefined if nothing has changed since the last call */

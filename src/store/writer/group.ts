@@ -5,14 +5,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Id, IdSource } from '../../lib/ids.ts'
-import { type Commands, StorageUnavailable, type Tx } from '../command.ts'
-import { codeOf, DiskFailure, type StoreErrorKind } from '../errors.ts'
-import type { IndexBlockOps } from '../search-index.ts'
+import { type Commands, StorageUnavailable, type Tx } from '../model/command.ts'
+import { codeOf, DiskFailure, type StoreErrorKind } from '../model/errors.ts'
+import type { RecentEmails } from '../model/recent.ts'
+import type { IndexBlockOps } from '../model/search-index.ts'
+import { createSubscriberCache, type SubscriberCache, writeEdition } from '../model/subscribers.ts'
 import { type ConflictKeys, conflictKeysOf } from './conflict-keys.ts'
 import { type CountDelta, createEffects, type Effects } from './effects.ts'
 import type { Announcement, WriteReply, WriteRequest } from './protocol.ts'
-import type { RecentEmails } from './recent.ts'
-import { createSubscriberCache, type SubscriberCache, writeEdition } from './subscribers.ts'
 
 export interface GroupResult {
   /** Replies in the order of the requests. */

@@ -1,5 +1,5 @@
 /** Invalidation of data that a thread caches from the store. */
-import { type Commands, MISSED } from '../command.ts'
+import { type Commands, MISSED } from '../model/command.ts'
 import type { WriterClient } from './client.ts'
 
 /**

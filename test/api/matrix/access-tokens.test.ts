@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { includesScope, SCOPES, type TokenScope } from '../../../src/resources/accounts/scopes.ts'
 import { authorizationOf } from '../../kit/authorization.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { createCheckedToken } from '../../../src/resources/accounts/tokens.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { emptyListsOf } from '../../../src/interfaces/api/schema/read.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'

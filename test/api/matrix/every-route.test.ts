@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../../src/interfaces/api/body/body.ts'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { assertAsDescribed } from '../../kit/contract.ts'
 import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'

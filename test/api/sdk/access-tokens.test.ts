@@ -2,10 +2,10 @@ import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
-  insistOn,
   MODERN_VERSIONS,
   openResend,
   RESEND_VERSIONS,
+  requireData,
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -26,44 +26,46 @@ for (const release of RESEND_VERSIONS)
   test(`${release.version}: full access does everything`, async () => {
     const apiKey = await tokenWith('full')
     const resend = await openResend(release, { ...mailhorn, apiKey })
-    const { id } = insistOn(await resend.domains.create({ name: `v${release.version}.example` }))
-    assert.is(insistOn(await resend.domains.get(id)).id, id)
-    insistOn(await resend.domains.list())
-    insistOn(await resend.domains.remove(id))
-    const audience = insistOn(await resend.audiences.create({ name: 'Readers' }))
+    const { id } = requireData(await resend.domains.create({ name: `v${release.version}.example` }))
+    assert.is(requireData(await resend.domains.get(id)).id, id)
+    requireData(await resend.domains.list())
+    requireData(await resend.domains.remove(id))
+    const audience = requireData(await resend.audiences.create({ name: 'Readers' }))
     const email = 'ann@there.example'
-    insistOn(await resend.contacts.create({ audienceId: audience.id, email }))
-    insistOn(await resend.contacts.list({ audienceId: audience.id }))
+    requireData(await resend.contacts.create({ audienceId: audience.id, email }))
+    requireData(await resend.contacts.list({ audienceId: audience.id }))
     const mail = { from: 'a@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
-    insistOn(await resend.emails.send(mail))
-    const made = insistOn(await resend.apiKeys.create({ name: 'Shop', permission: 'sending_access' }))
+    requireData(await resend.emails.send(mail))
+    const made = requireData(await resend.apiKeys.create({ name: 'Shop', permission: 'sending_access' }))
     assert.match(made.token, /^re_/)
-    insistOn(await resend.apiKeys.remove(made.id))
+    requireData(await resend.apiKeys.remove(made.id))
   })
 
 for (const release of MODERN_VERSIONS)
   test(`${release.version}: full access keeps templates and webhooks`, async () => {
     const apiKey = await tokenWith('full')
     const resend = await openResend(release, { ...mailhorn, apiKey })
-    const template = insistOn(await resend.templates.create({ name: 'Hello', html: '<p>Hello</p>' }))
-    insistOn(await resend.templates.get(template.id))
-    insistOn(await resend.templates.remove(template.id))
-    const webhook = insistOn(
+    const template = requireData(await resend.templates.create({ name: 'Hello', html: '<p>Hello</p>' }))
+    requireData(await resend.templates.get(template.id))
+    requireData(await resend.templates.remove(template.id))
+    const webhook = requireData(
       await resend.webhooks.create({ endpoint: 'https://hooks.invalid/', events: ['email.sent'] }),
     )
-    insistOn(await resend.webhooks.remove(webhook.id))
+    requireData(await resend.webhooks.remove(webhook.id))
   })
 
 for (const release of RESEND_VERSIONS)
   test(`${release.version}: a key with full access is created, used and removed`, async () => {
     const admin = await openResend(release, { ...mailhorn, apiKey: await mailhorn.signIn() })
-    const { id, token } = insistOn(await admin.apiKeys.create({ name: 'Agent', permission: 'full_access' }))
+    const { id, token } = requireData(
+      await admin.apiKeys.create({ name: 'Agent', permission: 'full_access' }),
+    )
     const resend = await openResend(release, { ...mailhorn, apiKey: token })
-    insistOn(await resend.domains.list())
-    assert.ok(insistOn(await resend.apiKeys.list()).data.some(key => key.id === id))
-    const child = insistOn(await resend.apiKeys.create({ name: 'Child', permission: 'full_access' }))
-    insistOn(await resend.apiKeys.remove(child.id))
-    insistOn(await resend.apiKeys.remove(id))
+    requireData(await resend.domains.list())
+    assert.ok(requireData(await resend.apiKeys.list()).data.some(key => key.id === id))
+    const child = requireData(await resend.apiKeys.create({ name: 'Child', permission: 'full_access' }))
+    requireData(await resend.apiKeys.remove(child.id))
+    requireData(await resend.apiKeys.remove(id))
     assertTold(await resend.domains.list(), 'invalid_api_key', 401)
   })
 
@@ -71,8 +73,8 @@ for (const release of RESEND_VERSIONS)
   test(`${release.version}: a token is told which scope it lacks`, async () => {
     const apiKey = await tokenWith(['contacts:write', 'domains:read'])
     const resend = await openResend(release, { ...mailhorn, apiKey })
-    insistOn(await resend.audiences.create({ name: 'Scoped' }))
-    insistOn(await resend.domains.list())
+    requireData(await resend.audiences.create({ name: 'Scoped' }))
+    requireData(await resend.domains.list())
     for (const [answer, scope] of [
       [await resend.domains.create({ name: 'scoped.example' }), 'domains:write'],
       [await resend.apiKeys.list(), 'api-keys:read'],
@@ -88,11 +90,11 @@ for (const release of RESEND_VERSIONS)
 
 test('6.38: keys are renamed and paged', async () => {
   const resend = await openResend(RESEND_VERSIONS[0]!, { ...mailhorn, apiKey: await tokenWith('full') })
-  const { id } = insistOn(await resend.apiKeys.create({ name: 'Old' }))
-  assert.equal(insistOn(await resend.apiKeys.update(id, { name: 'New' })).id, id)
-  const first = insistOn(await resend.apiKeys.list({ limit: 1 }))
+  const { id } = requireData(await resend.apiKeys.create({ name: 'Old' }))
+  assert.equal(requireData(await resend.apiKeys.update(id, { name: 'New' })).id, id)
+  const first = requireData(await resend.apiKeys.list({ limit: 1 }))
   assert.equal([first.data[0]!.id, first.data[0]!.name, first.has_more], [id, 'New', true])
-  const next = insistOn(await resend.apiKeys.list({ limit: 1, after: id }))
+  const next = requireData(await resend.apiKeys.list({ limit: 1, after: id }))
   assert.is.not(next.data[0]!.id, id)
 })
 

@@ -1,7 +1,7 @@
 import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
+import { assertTold, MODERN_VERSIONS, openResend, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages read attachments')
@@ -11,7 +11,7 @@ let emailId = ''
 test.before(async () => {
   mailhorn = await startMailhorn()
   const { emails } = await openResend(MODERN_VERSIONS[0]!, mailhorn)
-  const { id } = insistOn(
+  const { id } = requireData(
     await emails.send({
       from: 'Ann <ann@here.example>',
       to: 'delivered@simulator.test',
@@ -30,7 +30,7 @@ test.after(() => mailhorn.close())
 for (const release of MODERN_VERSIONS) {
   test(`${release.version}: as a list`, async () => {
     const resend: Resend = await openResend(release, mailhorn)
-    const { object, has_more: hasMore, data } = insistOn(await resend.emails.attachments.list({ emailId }))
+    const { object, has_more: hasMore, data } = requireData(await resend.emails.attachments.list({ emailId }))
     assert.equal([object, hasMore], ['list', false])
     assert.equal(
       data.map(one => [one.filename, one.size, one.content_type, one.content_disposition, one.content_id]),
@@ -43,17 +43,17 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${release.version}: page by page`, async () => {
     const resend: Resend = await openResend(release, mailhorn)
-    const first = insistOn(await resend.emails.attachments.list({ emailId, limit: 1 }))
+    const first = requireData(await resend.emails.attachments.list({ emailId, limit: 1 }))
     assert.equal([first.has_more, first.data.length], [true, 1])
     const after = first.data[0]!.id
-    const second = insistOn(await resend.emails.attachments.list({ emailId, limit: 1, after }))
+    const second = requireData(await resend.emails.attachments.list({ emailId, limit: 1, after }))
     assert.equal([second.has_more, second.data[0]!.filename], [false, 'note.txt'])
   })
 
   test(`${release.version}: one by one, and gets the bytes by a link that needs no key`, async () => {
     const resend: Resend = await openResend(release, mailhorn)
-    const { data } = insistOn(await resend.emails.attachments.list({ emailId }))
-    const one = insistOn(await resend.emails.attachments.get({ emailId, id: data[0]!.id }))
+    const { data } = requireData(await resend.emails.attachments.list({ emailId }))
+    const one = requireData(await resend.emails.attachments.get({ emailId, id: data[0]!.id }))
     assert.equal([one.object, one.id, one.filename], ['attachment', data[0]!.id, 'logo.png'])
     assert.ok(Date.parse(one.expires_at) > mailhorn.clock.now())
     const response = await fetch(one.download_url)

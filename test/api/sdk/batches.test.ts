@@ -3,10 +3,10 @@ import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
-  insistOn,
   MODERN_VERSIONS,
   openResend,
   RESEND_VERSIONS,
+  requireData,
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -35,7 +35,7 @@ for (const release of RESEND_VERSIONS) {
       { ...MAIL, subject: 'two', to: [MAIL.to, 'delivered+2@simulator.test'], html: '<p>two</p>' },
       { ...MAIL, subject: 'three', replyTo: 'r@here.example', headers: { 'X-A': 'a' } },
     ]
-    const { data } = insistOn(await batch.send(emails))
+    const { data } = requireData(await batch.send(emails))
     assert.is(data.length, 3)
     const stored = await Promise.all(data.map(({ id }) => mailhorn.emailWhen(id, 'delivered')))
     assert.equal(
@@ -51,7 +51,7 @@ for (const release of RESEND_VERSIONS) {
     const { batch } = await openResend(release, mailhorn)
     const scheduledAt = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
     const attachments = [{ filename: 'a.txt', content: Buffer.from('hello') }]
-    const { data } = insistOn(
+    const { data } = requireData(
       await batch.send([
         { ...MAIL, attachments },
         { ...MAIL, scheduledAt },
@@ -74,7 +74,7 @@ for (const release of RESEND_VERSIONS) {
   test(`${version}: a hundred, and no more`, async () => {
     const { batch } = await openResend(release, mailhorn)
     const hundred = Array.from({ length: 100 }, (_, i) => ({ ...MAIL, subject: `${i}` }))
-    const { data } = insistOn(await batch.send(hundred))
+    const { data } = requireData(await batch.send(hundred))
     assert.is(new Set(data.map(({ id }) => id)).size, 100)
     assertTold(await batch.send([...hundred, MAIL]), 'validation_error', 422)
     assertTold(await batch.send([]), 'validation_error', 422)
@@ -84,8 +84,8 @@ for (const release of RESEND_VERSIONS) {
     const { batch } = await openResend(release, mailhorn)
     const options = { idempotencyKey: `batch-${version}` }
     const before = emailCount()
-    const first = insistOn(await batch.send([MAIL, MAIL], options))
-    assert.equal(insistOn(await batch.send([MAIL, MAIL], options)), first)
+    const first = requireData(await batch.send([MAIL, MAIL], options))
+    assert.equal(requireData(await batch.send([MAIL, MAIL], options)), first)
     assert.is(emailCount(), before + 2)
     assertTold(await batch.send([MAIL], options), 'invalid_idempotent_request', 409)
   })
@@ -96,7 +96,9 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${release.version}: the good ones of a permissive batch`, async () => {
     const { batch } = await openResend(release, mailhorn)
-    const { data, errors } = insistOn(await batch.send([WRONG, MAIL, { ...MAIL, subject: '' }], permissive))
+    const { data, errors } = requireData(
+      await batch.send([WRONG, MAIL, { ...MAIL, subject: '' }], permissive),
+    )
     assert.equal(
       errors.map(({ index, message }) => [index, /`(to|subject)`/.exec(message)?.[1]]),
       [
@@ -110,9 +112,9 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${release.version}: a permissive batch without a fault, and one of faults alone`, async () => {
     const { batch } = await openResend(release, mailhorn)
-    const good = insistOn(await batch.send([MAIL], permissive))
+    const good = requireData(await batch.send([MAIL], permissive))
     assert.equal([good.data.length, good.errors], [1, []])
-    const bad = insistOn(await batch.send([WRONG], permissive))
+    const bad = requireData(await batch.send([WRONG], permissive))
     assert.equal([bad.data, bad.errors.length], [[], 1])
   })
 }

@@ -2,7 +2,7 @@ import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount, openSession } from '../../kit/accounts.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertTold, insistOn } from '../../kit/resend-versions.ts'
+import { assertTold, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend: domains')
@@ -16,7 +16,7 @@ test.after(() => mailhorn.close())
 
 test('domains.create and update: capabilities are honoured and shown', async () => {
   const { domains } = resend
-  const made = insistOn(
+  const made = requireData(
     await domains.create({
       ...{ name: 'sdk.example', customReturnPath: 'send', tls: 'enforced', clickTracking: true },
       capabilities: { receiving: 'disabled' },
@@ -27,10 +27,10 @@ test('domains.create and update: capabilities are honoured and shown', async () 
     [{ sending: 'enabled', receiving: 'disabled' }, true],
   )
   const { id } = made
-  insistOn(await domains.update({ id, capabilities: { receiving: 'enabled', sending: 'disabled' } }))
+  requireData(await domains.update({ id, capabilities: { receiving: 'enabled', sending: 'disabled' } }))
   const expected = { sending: 'disabled', receiving: 'enabled' }
-  assert.equal(insistOn(await domains.get(id)).capabilities, expected)
-  assert.equal(insistOn(await domains.list()).data.find(row => row.id === id)!.capabilities, expected)
+  assert.equal(requireData(await domains.get(id)).capabilities, expected)
+  assert.equal(requireData(await domains.list()).data.find(row => row.id === id)!.capabilities, expected)
 })
 
 test('domains.create: what cannot be honoured is refused by name', async () => {
@@ -46,12 +46,12 @@ test('domains.claims: a name moves to the account that proves it', async () => {
   const { domains } = new Resend(session, { baseUrl: mailhorn.baseUrl })
   const created = await domains.create({ name: 'claimed.example' })
   assert.match(created.error!.message, 'POST /domains/claim')
-  const claim = insistOn(await domains.claims.create({ name: 'claimed.example', openTracking: true }))
+  const claim = requireData(await domains.claims.create({ name: 'claimed.example', openTracking: true }))
   assert.equal([claim.object, claim.status], ['domain_claim', 'pending'])
   mailhorn.zone.add(`${claim.record.name} ${claim.record.type} "${claim.record.value}"`)
-  assert.is(insistOn(await domains.claims.verify(claim.domain_id!)).status, 'completed')
-  assert.is(insistOn(await domains.claims.get(claim.domain_id!)).status, 'completed')
-  assert.is(insistOn(await resend.domains.get(id)).status, 'failed')
+  assert.is(requireData(await domains.claims.verify(claim.domain_id!)).status, 'completed')
+  assert.is(requireData(await domains.claims.get(claim.domain_id!)).status, 'completed')
+  assert.is(requireData(await resend.domains.get(id)).status, 'failed')
   assertTold(await resend.domains.claims.get(id), 'not_found', 404)
 })
 

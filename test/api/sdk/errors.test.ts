@@ -5,10 +5,10 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { storedIn } from '../../kit/refusals.ts'
 import {
   assertTold,
-  insistOn,
   MODERN_VERSIONS,
   openResend,
   RESEND_VERSIONS,
+  requireData,
 } from '../../kit/resend-versions.ts'
 import { holdDatabase, refuseWrites } from '../../kit/stuck-database.ts'
 import { suite } from '../../kit/suite.ts'
@@ -148,7 +148,7 @@ const ROWS: Row[] = [
   {
     ...{ what: 'an idempotency key with two bodies', name: 'invalid_idempotent_request', status: 409 },
     async ask(client) {
-      insistOn((await send({}, { idempotencyKey: 'twice' })(client)) as { data: object; error: null })
+      requireData((await send({}, { idempotencyKey: 'twice' })(client)) as { data: object; error: null })
       return send({ subject: 'other' }, { idempotencyKey: 'twice' })(client)
     },
   },
@@ -271,9 +271,9 @@ test('quotas and the rate, each by its name', async t => {
     ] as const) {
       const { apiKey } = await onPlan(limited, plan, `${plan}-${release.name}`)
       const { emails, batch } = await openResend(release, { ...limited, apiKey })
-      insistOn(await emails.send(MAIL))
+      requireData(await emails.send(MAIL))
       assertTold(await batch.send([MAIL, MAIL]), name, 429)
-      insistOn(await emails.send(MAIL))
+      requireData(await emails.send(MAIL))
       assertTold(await emails.send(MAIL), name, 429)
     }
     const { emails } = await openResend(release, { ...slow, ...addAccount(slow, release.name) })
@@ -328,7 +328,7 @@ test('a database that takes nothing', async t => {
   for (const answer of answers) assertTold(answer, 'application_error', 503)
   assert.equal(storedIn(full), before)
   await until(async () => (await clients[0]!.emails.send(MAIL)).error === null)
-  for (const { emails } of clients) insistOn(await emails.send(MAIL))
+  for (const { emails } of clients) requireData(await emails.send(MAIL))
 })
 
 test('our own fault, without a word about it', async t => {

@@ -3,10 +3,10 @@ import { addAccount } from '../../kit/accounts.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
-  insistOn,
   MODERN_VERSIONS,
   openResend,
   RESEND_VERSIONS,
+  requireData,
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -30,7 +30,7 @@ for (const release of RESEND_VERSIONS) {
   test(`${version}: an email, by its id with and without the prefix`, async () => {
     const { emails } = await openResend(release, mailhorn)
     for (const id of [sent[0]!, bare(sent[0]!)]) {
-      const email = insistOn(await emails.get(id))
+      const email = requireData(await emails.get(id))
       assert.equal([email.object, email.id, email.subject], ['email', sent[0], '6'])
       assert.equal([email.last_event, email.html, email.text], ['delivered', null, 'text'])
       assert.equal([email.to, email.cc, email.bcc, email.reply_to], [[MAIL.to], [], [], []])
@@ -48,9 +48,9 @@ for (const release of RESEND_VERSIONS) {
   ] as const)
     test(`${version}: ${event} as the last event of what went to ${to}`, async () => {
       const { emails } = await openResend(release, mailhorn)
-      const { id } = insistOn(await emails.send({ ...MAIL, to: `${to}@simulator.test` }))
+      const { id } = requireData(await emails.send({ ...MAIL, to: `${to}@simulator.test` }))
       await mailhorn.emailWhen(id, event)
-      assert.is(insistOn(await emails.get(id)).last_event, event)
+      assert.is(requireData(await emails.get(id)).last_event, event)
     })
 
   test(`${version}: nothing of another account`, async () => {
@@ -69,7 +69,7 @@ for (const release of MODERN_VERSIONS) {
   /** Ids of a page, and whether there is more. */
   const list = async (options?: object) => {
     const { emails } = await openResend(release, { ...mailhorn, apiKey })
-    const { object, has_more, data } = insistOn(await emails.list(options as { limit: number }))
+    const { object, has_more, data } = requireData(await emails.list(options as { limit: number }))
     assert.is(object, 'list')
     return [data.map(({ id }) => own.indexOf(id)), has_more]
   }
@@ -81,7 +81,7 @@ for (const release of MODERN_VERSIONS) {
     apiKey = stranger().apiKey
     const client = await openResend(release, { ...mailhorn, apiKey })
     own = []
-    for (let i = 0; i < 5; i++) own.unshift(insistOn(await client.emails.send(MAIL)).id)
+    for (let i = 0; i < 5; i++) own.unshift(requireData(await client.emails.send(MAIL)).id)
     assert.equal(await list(), [[0, 1, 2, 3, 4], false])
     assert.equal(await list({ limit: 2 }), [[0, 1], true])
     assert.equal(await list({ limit: 2, after: own[1] }), [[2, 3], true])
@@ -95,7 +95,7 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${version}: a row has all that its type promises`, async () => {
     const { emails } = await openResend(release, mailhorn)
-    const { data } = insistOn(await emails.list({ limit: 100 }))
+    const { data } = requireData(await emails.list({ limit: 100 }))
     const row = data.find(({ id }) => id === sent[0])!
     assert.equal([row.from, row.to, row.subject], [MAIL.from, [MAIL.to], '6'])
     assert.equal([row.cc, row.bcc, row.reply_to], [[], [], []])
@@ -111,7 +111,7 @@ for (const release of MODERN_VERSIONS) {
     assertTold(await emails.list({ after: sent[0]!.replace(/....$/, 'ffff') }), 'not_found', 404)
     const foreign = await openResend(release, { ...mailhorn, apiKey: stranger().apiKey })
     assertTold(await foreign.emails.list({ before: sent[0]! }), 'not_found', 404)
-    assert.equal(insistOn(await foreign.emails.list()).data, [])
+    assert.equal(requireData(await foreign.emails.list()).data, [])
   })
 }
 

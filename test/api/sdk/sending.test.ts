@@ -3,7 +3,7 @@ import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { insistOn, MODERN_VERSIONS, openResend, RESEND_VERSIONS } from '../../kit/resend-versions.ts'
+import { MODERN_VERSIONS, openResend, RESEND_VERSIONS, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -42,13 +42,13 @@ for (const release of RESEND_VERSIONS) {
   const { version, inline } = release
   const sendBy = async (email: Email | object, options = {}) => {
     const { emails } = await openResend(release, mailhorn)
-    return insistOn(await emails.send(email as Email, options)).id
+    return requireData(await emails.send(email as Email, options)).id
   }
 
   test(`${version}: everything it can, and the recipient gets it`, async () => {
     const { emails } = await openResend(release, mailhorn)
     const subject = `Everything of ${version}`
-    const { id } = insistOn(
+    const { id } = requireData(
       await emails.send({
         from: 'Ann Émile <ann@here.example>',
         to: ['Bob <ok@there.example>'],
@@ -92,7 +92,7 @@ for (const release of RESEND_VERSIONS) {
       ],
     )
     await mailhorn.emailWhen(id, 'delivered')
-    const email = insistOn(await emails.get(id))
+    const email = requireData(await emails.get(id))
     assert.equal([email.object, email.id, email.last_event], ['email', id, 'delivered'])
     assert.equal([email.from, email.subject], ['Ann Émile <ann@here.example>', subject])
     assert.equal([email.to, email.cc], [['Bob <ok@there.example>'], ['ok-cc@there.example']])
@@ -143,8 +143,8 @@ for (const release of RESEND_VERSIONS) {
   test(`${version}: with a base address that ends in a slash`, async () => {
     const { emails } = await openResend(release, { ...mailhorn, baseUrl: `${mailhorn.baseUrl}/` })
     const subject = `Slash of ${version}`
-    const { id } = insistOn(await emails.send({ ...MAIL, subject }))
-    assert.is(insistOn(await emails.get(id)).subject, subject)
+    const { id } = requireData(await emails.send({ ...MAIL, subject }))
+    assert.is(requireData(await emails.get(id)).subject, subject)
   })
 
   test(`${version}: once what it sends again with its idempotencyKey`, async () => {
@@ -165,7 +165,7 @@ for (const release of RESEND_VERSIONS) {
     const options = { idempotencyKey: `together-${version}` }
     const email = { ...MAIL, subject: `Together of ${version}` }
     const answers = await Promise.all(Array.from({ length: 8 }, () => emails.send(email, options)))
-    assert.is(new Set(answers.map(answer => insistOn(answer).id)).size, 1)
+    assert.is(new Set(answers.map(answer => requireData(answer).id)).size, 1)
   })
 
   test(`${version}: to the simulator, from a domain nobody has verified`, async () => {
@@ -190,11 +190,11 @@ for (const release of MODERN_VERSIONS) {
     const { emails } = await openResend(release, mailhorn)
     const use = { id: template.id, variables: { no: 4711, items: '<b>2</b> horns' } }
     const { from, to } = MAIL
-    const { id } = insistOn(await emails.send({ from, to, template: use }))
+    const { id } = requireData(await emails.send({ from, to, template: use }))
     const message = await received(`${subject} 4711`)
     assert.is(message.html?.trim(), '<p><b>2</b> horns for you</p>')
     assert.is((await mailhorn.email(id)).template_id, template.id)
-    const { id: own } = insistOn(await emails.send({ from, to, subject: 'Own', template: use }))
+    const { id: own } = requireData(await emails.send({ from, to, subject: 'Own', template: use }))
     assert.is((await mailhorn.email(own)).subject, 'Own')
   })
 
@@ -202,8 +202,8 @@ for (const release of MODERN_VERSIONS) {
     const client = await openResend(release, mailhorn)
     const headers = { 'Idempotency-Key': `by-header-${release.version}` }
     const email = { ...MAIL, subject: `Header of ${release.version}` }
-    const first = insistOn(await client.emails.send(email, { headers }))
-    assert.equal(insistOn(await client.emails.send(email, { headers })), first)
+    const first = requireData(await client.emails.send(email, { headers }))
+    assert.equal(requireData(await client.emails.send(email, { headers })), first)
   })
 }
 

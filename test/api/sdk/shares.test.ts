@@ -1,7 +1,7 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertTold, insistOn } from '../../kit/resend-versions.ts'
+import { assertTold, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('the resend package shares emails')
@@ -22,7 +22,7 @@ test.after(() => mailhorn.close())
 
 for (const options of [undefined, {}, { expiresIn: '2 hours' }])
   test(`with ${JSON.stringify(options)}`, async () => {
-    const shared = insistOn(await resend.emails.share(id, options))
+    const shared = requireData(await resend.emails.share(id, options))
     assert.equal([shared.object, shared.id], ['email', id])
     assert.match(await (await fetch(shared.url)).text(), /the text/)
   })

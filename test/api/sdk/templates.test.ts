@@ -1,7 +1,7 @@
 import type { GetTemplateResponseSuccess, ListTemplatesResponseSuccess, TemplateVariable } from 'resend'
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
+import { assertTold, MODERN_VERSIONS, openResend, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages: templates')
@@ -75,30 +75,32 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${release.version}: keep templates`, async () => {
     const { templates } = await open()
-    const { id, object } = insistOn(await templates.create({ name: 'Greeting', subject: 'Hi', html: HTML }))
+    const { id, object } = requireData(
+      await templates.create({ name: 'Greeting', subject: 'Hi', html: HTML }),
+    )
     assert.is(object, 'template')
-    const template = insistOn(await templates.get(id))
+    const template = requireData(await templates.get(id))
     assertTyped(template, TEMPLATE)
     assert.equal(
       [template.name, template.subject, template.html, template.text, template.status],
       ['Greeting', 'Hi', HTML, null, 'draft'],
     )
     assert.equal(template.variables!.map(shownVariable), [['name', 'string', null]])
-    const { data } = insistOn(await templates.list({ limit: 1 }))
+    const { data } = requireData(await templates.list({ limit: 1 }))
     assertTyped(data[0]!, ROW)
     assert.equal(
       data.map(row => [row.id, row.name, row.status]),
       [[id, 'Greeting', 'draft']],
     )
-    assert.equal(insistOn(await templates.remove(id)), { object: 'template', id, deleted: true })
+    assert.equal(requireData(await templates.remove(id)), { object: 'template', id, deleted: true })
     assertTold(await templates.get(id), 'not_found', 404)
   })
 
   test(`${release.version}: create and publish in one, then send by alias with fallbacks`, async () => {
     const { templates, emails } = await open()
     const alias = anAlias()
-    const { id } = insistOn(await templates.create(orderOf(alias)).publish())
-    const template = insistOn(await templates.get(alias))
+    const { id } = requireData(await templates.create(orderOf(alias)).publish())
+    const template = requireData(await templates.get(alias))
     assertTyped(template, TEMPLATE)
     assert.equal(
       [template.id, template.alias, template.from, template.reply_to, template.status],
@@ -110,7 +112,7 @@ for (const release of MODERN_VERSIONS) {
       ['PRICE', 'number', 20],
       ['ID', 'number', null],
     ])
-    const { id: sent } = insistOn(
+    const { id: sent } = requireData(
       await emails.send({ to: TO, template: { id: alias, variables: { ID: 7 } } }),
     )
     const email = await mailhorn.email(sent)
@@ -128,8 +130,8 @@ for (const release of MODERN_VERSIONS) {
   test(`${release.version}: update makes a draft, publish sends it, duplicate copies it`, async () => {
     const { templates, batch } = await open()
     const alias = anAlias()
-    insistOn(await templates.create(orderOf(alias)).publish())
-    const { object } = insistOn(
+    requireData(await templates.create(orderOf(alias)).publish())
+    const { object } = requireData(
       await templates.update(alias, {
         subject: 'New {{{ID}}}',
         replyTo: 'desk@here.example',
@@ -140,22 +142,22 @@ for (const release of MODERN_VERSIONS) {
     assert.is(object, 'template')
     const send = async () => {
       const mail = { to: TO, template: { id: alias, variables: { ID: 7 } } }
-      const { data } = insistOn(await batch.send([mail]))
+      const { data } = requireData(await batch.send([mail]))
       return mailhorn.email(data[0]!.id)
     }
-    const draft = insistOn(await templates.get(alias))
+    const draft = requireData(await templates.get(alias))
     assert.equal(
       [draft.subject, draft.status, draft.has_unpublished_versions],
       ['New {{{ID}}}', 'published', true],
     )
     assert.is((await send()).subject, 'Order 7')
-    insistOn(await templates.publish(alias))
+    requireData(await templates.publish(alias))
     const email = await send()
     assert.equal([email.subject, email.reply_to], ['New 7', ['desk@here.example']])
-    const { id: copy } = insistOn(await templates.duplicate(alias).publish())
-    const copied = insistOn(await templates.get(copy))
+    const { id: copy } = requireData(await templates.duplicate(alias).publish())
+    const copied = requireData(await templates.get(copy))
     assert.equal([copied.alias, copied.html, copied.status], [null, '<p>New</p>', 'published'])
-    assert.equal(insistOn(await templates.remove(alias)).deleted, true)
+    assert.equal(requireData(await templates.remove(alias)).deleted, true)
     assertTold(await templates.publish(alias), 'not_found', 404)
     assertTold(await templates.duplicate(alias), 'not_found', 404)
     assertTold(await templates.update(alias, { name: 'x' }), 'not_found', 404)
@@ -163,9 +165,9 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${release.version}: a created template is sent as it was updated, without publishing it`, async () => {
     const { templates, emails } = await open()
-    const { id } = insistOn(await templates.create(orderOf(anAlias())))
-    insistOn(await templates.update(id, { html: '<p>Updated</p>' }))
-    const { id: sent } = insistOn(await emails.send({ to: TO, template: { id, variables: { ID: 7 } } }))
+    const { id } = requireData(await templates.create(orderOf(anAlias())))
+    requireData(await templates.update(id, { html: '<p>Updated</p>' }))
+    const { id: sent } = requireData(await emails.send({ to: TO, template: { id, variables: { ID: 7 } } }))
     assert.is((await mailhorn.email(sent)).html, '<p>Updated</p>')
   })
 }

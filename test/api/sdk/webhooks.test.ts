@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import type { Mailhorn } from '../../kit/mailhorn.ts'
-import { assertTold, insistOn } from '../../kit/resend-versions.ts'
+import { assertTold, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import type { WebRequest } from '../../kit/web-host.ts'
@@ -30,7 +30,7 @@ function svixHeaders({ headers }: WebRequest) {
 
 test('webhooks.create with the default of the operator: the verifiers accept the headers as they come', async t => {
   const sink = await startSink(t)
-  const made = insistOn(await resend.webhooks.create({ endpoint: sink.url, events: ['email.sent'] }))
+  const made = requireData(await resend.webhooks.create({ endpoint: sink.url, events: ['email.sent'] }))
   t.after(() => resend.webhooks.remove(made.id))
   await mailhorn.send(MAIL)
   const request = await until(() => sink.requests[0])
@@ -44,17 +44,17 @@ test('webhooks.create with the default of the operator: the verifiers accept the
 })
 
 test('webhooks: creation and rotation alone show the signing secret', async t => {
-  const made = insistOn(
+  const made = requireData(
     await resend.webhooks.create({ endpoint: 'https://hooks.example/', events: ['email.sent'] }),
   )
   t.after(() => resend.webhooks.remove(made.id))
-  const shown = insistOn(await resend.webhooks.get(made.id))
+  const shown = requireData(await resend.webhooks.get(made.id))
   assert.equal([shown.endpoint, shown.status], ['https://hooks.example/', 'enabled'])
-  const rotated = insistOn(await resend.webhooks.rotateSigningSecret(made.id))
+  const rotated = requireData(await resend.webhooks.rotateSigningSecret(made.id))
   assert.is.not(rotated.signing_secret, made.signing_secret)
-  assert.not.match(JSON.stringify(insistOn(await resend.webhooks.get(made.id))), 'whsec_')
-  assert.not.match(JSON.stringify(insistOn(await resend.webhooks.list())), 'whsec_')
-  const updated = insistOn(await resend.webhooks.update(made.id, { status: 'disabled' }))
+  assert.not.match(JSON.stringify(requireData(await resend.webhooks.get(made.id))), 'whsec_')
+  assert.not.match(JSON.stringify(requireData(await resend.webhooks.list())), 'whsec_')
+  const updated = requireData(await resend.webhooks.update(made.id, { status: 'disabled' }))
   assert.not.match(JSON.stringify(updated), 'whsec_')
 })
 
@@ -63,13 +63,13 @@ test('webhooks.events: lists, shows and replays what was sent, with its attempts
   const sink = await startSink(t, {
     answer: (_, response) => void response.writeHead(status).end(`said ${status}`),
   })
-  const { id: webhookId } = insistOn(
+  const { id: webhookId } = requireData(
     await resend.webhooks.create({ endpoint: sink.url, events: ['email.sent', 'email.delivered'] }),
   )
   t.after(() => resend.webhooks.remove(webhookId))
   const emailId = await mailhorn.send(MAIL)
   const { events } = resend.webhooks
-  const list = (page = {}) => events.list({ webhookId, ...page }).then(insistOn)
+  const list = (page = {}) => events.list({ webhookId, ...page }).then(requireData)
   const settled = (wanted: string) =>
     until(async () => {
       const { data } = await list()
@@ -84,7 +84,7 @@ test('webhooks.events: lists, shows and replays what was sent, with its attempts
   assert.equal([second.data.map(({ id }) => id), second.has_more], [[oldest!.id], false])
 
   const eventId = newest!.id
-  const event = insistOn(await events.get({ webhookId, eventId }))
+  const event = requireData(await events.get({ webhookId, eventId }))
   assert.equal(
     [event.object, event.id, event.type, event.created_at, event.status],
     ['webhook_event', eventId, newest!.type, newest!.created_at, 'pending'],
@@ -99,9 +99,9 @@ test('webhooks.events: lists, shows and replays what was sent, with its attempts
     return (await attempts()).length === 2
   })
   status = 200
-  const replayed = insistOn(await events.replay({ webhookId, eventId }))
+  const replayed = requireData(await events.replay({ webhookId, eventId }))
   assert.equal([replayed.object, replayed.id], ['webhook_event', eventId])
-  await until(async () => insistOn(await events.get({ webhookId, eventId })).status === 'success')
+  await until(async () => requireData(await events.get({ webhookId, eventId })).status === 'success')
   const all = await attempts()
   assert.equal(
     all.map(({ http_status_code, response }) => [http_status_code, response]),
@@ -113,17 +113,17 @@ test('webhooks.events: lists, shows and replays what was sent, with its attempts
   )
   assert.ok(all.every(({ sent_at }) => Date.parse(sent_at)))
   assert.is(new Set(all.map(({ id }) => id)).size, 3)
-  const page = insistOn(await events.attempts.list({ webhookId, eventId, limit: 1, after: all[0]!.id }))
+  const page = requireData(await events.attempts.list({ webhookId, eventId, limit: 1, after: all[0]!.id }))
   assert.equal([page.data, page.has_more], [[all[1]!], true])
   assert.is((await list()).data.filter(({ id }) => id === eventId).length, 1)
 
   async function attempts() {
-    return insistOn(await events.attempts.list({ webhookId, eventId })).data
+    return requireData(await events.attempts.list({ webhookId, eventId })).data
   }
 })
 
 test('webhooks.events: an unknown webhook, event or cursor is refused', async t => {
-  const { id: webhookId } = insistOn(
+  const { id: webhookId } = requireData(
     await resend.webhooks.create({ endpoint: 'https://hooks.example/', events: ['email.sent'] }),
   )
   t.after(() => resend.webhooks.remove(webhookId))
@@ -140,7 +140,7 @@ test('webhooks.events: an unknown webhook, event or cursor is refused', async t 
 })
 
 test('webhooks.create and update: event types that never occur are accepted and named in warnings', async t => {
-  const made = insistOn(
+  const made = requireData(
     await resend.webhooks.create({
       endpoint: 'https://hooks.example/',
       events: ['email.sent', 'domain.updated', 'suppression.added', 'inbox.created'],
@@ -150,15 +150,15 @@ test('webhooks.create and update: event types that never occur are accepted and 
   const namedIn = (warnings: typeof made.warnings) =>
     warnings!.map(({ message }) => /`(.*?)`/.exec(message)![1])
   assert.equal(namedIn(made.warnings), ['suppression.added', 'inbox.created'])
-  assert.equal(insistOn(await resend.webhooks.get(made.id)).events, [
+  assert.equal(requireData(await resend.webhooks.get(made.id)).events, [
     'email.sent',
     'domain.updated',
     'suppression.added',
     'inbox.created',
   ])
-  const changed = insistOn(await resend.webhooks.update(made.id, { events: ['topic.created'] }))
+  const changed = requireData(await resend.webhooks.update(made.id, { events: ['topic.created'] }))
   assert.equal(namedIn((changed as typeof made).warnings), ['topic.created'])
-  const plain = insistOn(await resend.webhooks.update(made.id, { events: ['domain.updated'] }))
+  const plain = requireData(await resend.webhooks.update(made.id, { events: ['domain.updated'] }))
   assert.not('warnings' in plain)
 })
 

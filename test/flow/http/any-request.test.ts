@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { filled, fixturesOf, type Owned, ownEverything } from '../../kit/owned.ts'

@@ -29,7 +29,7 @@ function send(body: unknown, headers: Record<string, string> = {}): Promise<ApiA
 const permissively = (body: unknown, headers: Record<string, string> = {}) =>
   send(body, { 'x-batch-validation': 'permissive', ...headers })
 
-function insistOnOk({ status, body }: ApiAnswer) {
+function requireOk({ status, body }: ApiAnswer) {
   assert.is(status, 200, JSON.stringify(body).slice(0, 500))
   return body
 }
@@ -40,7 +40,7 @@ const refused = (body: unknown, expected: Parameters<typeof refuses>[2], over: C
 const emailCount = () => mailhorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
 
 test('all emails are sent and the ids are in their order', async () => {
-  const body = insistOnOk(await send(many(5)))
+  const body = requireOk(await send(many(5)))
   assert.equal(Object.keys(body), ['data'])
   assert.is(body.data.length, 5)
   for (const [i, { id, ...rest }] of body.data.entries()) {
@@ -53,7 +53,7 @@ test('all emails are sent and the ids are in their order', async () => {
 test('each email may use all fields of a single email', async () => {
   const content = Buffer.from('file').toString('base64')
   const scheduledAt = new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
-  const { data } = insistOnOk(
+  const { data } = requireOk(
     await send([
       mail({ html: '<p>one</p>', headers: { 'X-One': '1' }, tags: [{ name: 'n', value: 'v' }] }),
       mail({ cc: 'delivered+cc@simulator.test', reply_to: ['r@here.example'], text: 'zwei' }),
@@ -77,7 +77,7 @@ test('each email may use all fields of a single email', async () => {
 })
 
 test('1 to 100 emails are accepted', async () => {
-  assert.is(insistOnOk(await send(many(100))).data.length, 100)
+  assert.is(requireOk(await send(many(100))).data.length, 100)
   const expected = { status: 422, name: 'validation_error', says: /1 to 100 emails/ }
   await refused(many(101), expected)
   await refused([], expected)
@@ -159,7 +159,7 @@ for (const [what, item] of [
 ] as const)
   test(`${what} is refused as an email`, async () => {
     await refused([mail(), item], { status: 422, name: 'validation_error', path: '[1]', says: /JSON object/ })
-    const { data, errors } = insistOnOk(await permissively([item, mail()]))
+    const { data, errors } = requireOk(await permissively([item, mail()]))
     assert.equal(
       [data.length, errors],
       [1, [{ index: 0, message: 'Each email of a batch must be a JSON object.' }]],
@@ -167,7 +167,7 @@ for (const [what, item] of [
   })
 
 test('permissive: valid emails are sent and invalid ones reported by index', async () => {
-  const { data, errors } = insistOnOk(
+  const { data, errors } = requireOk(
     await permissively([
       mail({ to: 'nobody' }),
       mail({ subject: 'first' }),
@@ -189,17 +189,17 @@ test('permissive: valid emails are sent and invalid ones reported by index', asy
 })
 
 test('permissive: the reply has no errors if all emails are valid, and no ids if none is', async () => {
-  assert.equal(insistOnOk(await permissively([mail()])).errors, [])
+  assert.equal(requireOk(await permissively([mail()])).errors, [])
   const before = emailCount()
-  const { data, errors } = insistOnOk(
+  const { data, errors } = requireOk(
     await permissively([mail({ to: 'x' }), mail({ to: 'ok@there.example' })]),
   )
   assert.equal([data, errors.length, emailCount()], [[], 2, before])
 })
 
 test('the mode is strict or permissive in any letter case', async () => {
-  insistOnOk(await send([mail()], { 'x-batch-validation': 'STRICT' }))
-  assert.ok(insistOnOk(await send([mail({ to: 'x' })], { 'x-batch-validation': 'Permissive' })).errors)
+  requireOk(await send([mail()], { 'x-batch-validation': 'STRICT' }))
+  assert.ok(requireOk(await send([mail({ to: 'x' })], { 'x-batch-validation': 'Permissive' })).errors)
   await refused(
     [mail()],
     { status: 422, name: 'validation_error', says: /x-batch-validation/ },
@@ -215,7 +215,7 @@ test('the number of reported errors is limited', async () => {
 })
 
 test('content that all emails share is stored once', async () => {
-  const { data } = insistOnOk(
+  const { data } = requireOk(
     await send([
       ...many(3, { text: 'the same words' }),
       ...many(2, { text: 'other words' }),
@@ -239,16 +239,16 @@ test('a suppressed recipient does not affect other emails', async () => {
     `insert into suppressions (account_id, email, id, reason, created_at)
      select id, 'delivered+no@simulator.test', id, 'manual', 0 from accounts`,
   )
-  const { data } = insistOnOk(await send([mail(), mail({ to: 'delivered+no@simulator.test' })]))
+  const { data } = requireOk(await send([mail(), mail({ to: 'delivered+no@simulator.test' })]))
   await mailhorn.emailWhen(data[0].id, 'delivered')
   await mailhorn.emailWhen(data[1].id, 'suppressed')
 })
 
 test('a repeated request with its key gets the same answer and sends nothing', async () => {
   const headers = { 'idempotency-key': 'batch-1' }
-  const first = insistOnOk(await send(many(10), headers))
+  const first = requireOk(await send(many(10), headers))
   const before = emailCount()
-  assert.equal(insistOnOk(await send(many(10), headers)), first)
+  assert.equal(requireOk(await send(many(10), headers)), first)
   assert.is(emailCount(), before)
   assertRefusal(await send(many(9), headers), { status: 409, name: 'invalid_idempotent_request' })
   assertRefusal(await send(many(10).toReversed(), headers), {
@@ -260,16 +260,16 @@ test('a repeated request with its key gets the same answer and sends nothing', a
 test('a repeated permissive request with its key gets the same errors', async () => {
   const headers = { 'idempotency-key': 'batch-2' }
   const batch = [mail({ to: 'x' }), mail(), mail({ to: 'ok@there.example' })]
-  const first = insistOnOk(await permissively(batch, headers))
+  const first = requireOk(await permissively(batch, headers))
   assert.equal([first.data.length, first.errors.length], [1, 2])
-  assert.equal(insistOnOk(await permissively(batch, headers)), first)
+  assert.equal(requireOk(await permissively(batch, headers)), first)
   await mailhorn.verifiedDomain('here.example')
-  assert.equal(insistOnOk(await permissively(batch, headers)), first)
+  assert.equal(requireOk(await permissively(batch, headers)), first)
 })
 
 test('a batch and a single email with the same key are independent', async () => {
   const headers = { 'idempotency-key': 'shared' }
-  const { data } = insistOnOk(await send([mail()], headers))
+  const { data } = requireOk(await send([mail()], headers))
   const { body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail(), headers })
   assert.match(body.id, ID)
   assert.is.not(body.id, data[0].id)
@@ -279,7 +279,7 @@ test('50 concurrent requests with one key are one batch', async () => {
   const before = emailCount()
   const headers = { 'idempotency-key': 'fifty' }
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(many(3), headers)))
-  for (const answer of answers) assert.equal(insistOnOk(answer), answers[0]!.body)
+  for (const answer of answers) assert.equal(requireOk(answer), answers[0]!.body)
   assert.is(emailCount(), before + 3)
 })
 
@@ -287,8 +287,8 @@ test('a refused batch leaves its key to the next request', async () => {
   const headers = { 'idempotency-key': 'refused' }
   assert.is((await send([mail({ to: 'x' })], headers)).status, 422)
   assert.is((await send([mail({ from: 'a@nowhere.example', to: 'ok@there.example' })], headers)).status, 403)
-  assert.is(insistOnOk(await permissively([mail({ to: 'x' })], headers)).data.length, 0)
-  assert.is(insistOnOk(await send([mail()], headers)).data.length, 1)
+  assert.is(requireOk(await permissively([mail({ to: 'x' })], headers)).data.length, 0)
+  assert.is(requireOk(await send([mail()], headers)).data.length, 1)
 })
 
 test('an API key bound to a domain sends from this domain only', async () => {
@@ -318,7 +318,7 @@ test('an API key bound to a domain does not get the stored answer of another cre
   for (const mode of ['strict', 'permissive']) {
     const headers = { 'idempotency-key': `secret-${mode}`, 'x-batch-validation': mode }
     const body = [mail(), mail({ from: 'a@curious.example' })]
-    insistOnOk(await send(body, headers))
+    requireOk(await send(body, headers))
     assertRefusal(await mailhorn.call('POST', '/emails/batch', { key: key.token, body, headers }), {
       status: 403,
       name: 'invalid_access',
@@ -329,7 +329,7 @@ test('an API key bound to a domain does not get the stored answer of another cre
 })
 
 test('ids have no prefix for the client that needs it', async () => {
-  const { data } = insistOnOk(await send([mail()], { 'user-agent': 'resend-sdk/0.11.0 dotnet/8' }))
+  const { data } = requireOk(await send([mail()], { 'user-agent': 'resend-sdk/0.11.0 dotnet/8' }))
   assert.match(data[0].id, /^[0-9a-f]{8}-/)
 })
 
@@ -339,11 +339,11 @@ test('the quota accepts the whole batch or none of it', async t => {
   )
   const call = (body: unknown, headers = {}) =>
     small.call('POST', '/emails/batch', { key: small.apiKey, body, headers })
-  insistOnOk(await call(many(6)))
+  requireOk(await call(many(6)))
   assertRefusal(await call(many(5)), { status: 429, name: 'daily_quota_exceeded' })
   const permissive = { 'x-batch-validation': 'permissive' }
   assertRefusal(await call(many(5), permissive), { status: 429, name: 'daily_quota_exceeded' })
-  insistOnOk(await call([...many(4), mail({ to: 'x' })], permissive))
+  requireOk(await call([...many(4), mail({ to: 'x' })], permissive))
   assertRefusal(await call([mail()]), { status: 429, name: 'daily_quota_exceeded' })
   assert.is(small.rows('select id from emails').length, 10)
 })

@@ -2,7 +2,7 @@ import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
-import { insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
+import { MODERN_VERSIONS, openResend, requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -396,17 +396,17 @@ for (const release of MODERN_VERSIONS)
   test(`broadcasts: resend ${release.version} with a session instead of a key manages broadcasts`, async () => {
     const { broadcasts } = await openResend(release, { ...mailhorn, apiKey: session })
     const words = { from: WORDS.from, subject: 's', html: '<p>h</p>', previewText: 'p', name: 'n' }
-    const { id } = insistOn(await broadcasts.create({ audienceId: audience, ...words }))
-    insistOn(await broadcasts.update(id, { name: 'm' }))
-    const found = insistOn(await broadcasts.get(id))
+    const { id } = requireData(await broadcasts.create({ audienceId: audience, ...words }))
+    requireData(await broadcasts.update(id, { name: 'm' }))
+    const found = requireData(await broadcasts.get(id))
     assert.equal(
       [found.name, found.preview_text, found.status, found.audience_id],
       ['m', 'p', 'draft', audience],
     )
     const inAnHour = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
-    assert.is(insistOn(await broadcasts.send(id, { scheduledAt: inAnHour })).id, id)
-    assert.ok(insistOn(await broadcasts.list()).data.some(row => row.id === id))
-    assert.ok(insistOn(await broadcasts.remove(id)))
+    assert.is(requireData(await broadcasts.send(id, { scheduledAt: inAnHour })).id, id)
+    assert.ok(requireData(await broadcasts.list()).data.some(row => row.id === id))
+    assert.ok(requireData(await broadcasts.remove(id)))
   })
 
 test.run()

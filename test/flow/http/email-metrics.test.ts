@@ -4,7 +4,7 @@ import { addAccount } from '../../kit/accounts.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
-import { insistOn } from '../../kit/resend-versions.ts'
+import { requireData } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('GET /emails/metrics')
@@ -102,9 +102,9 @@ test('groups by email', async () => {
 
 test('can be read by the resend package', async () => {
   const resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
-  const all = insistOn(await resend.emails.metrics())
+  const all = requireData(await resend.emails.metrics())
   assert.equal([all.object, all.totals.sent], ['metrics', 16])
-  const report = insistOn(
+  const report = requireData(
     await resend.emails.metrics({
       startDate: new Date(mailhorn.clock.now() - DAY_MS).toISOString(),
       timezone: 'Europe/Vienna',

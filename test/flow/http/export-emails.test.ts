@@ -42,7 +42,7 @@ async function unread(): Promise<IncomingMessage> {
 }
 
 /** Neither the log of SQLite nor the dead rows of PostgreSQL are kept for somebody who still reads. */
-async function insistOnNoOldState() {
+async function requireNoOldState() {
   if (isOnPostgres) {
     const underWay =
       'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ' +
@@ -96,7 +96,7 @@ test('excludes other accounts', async () => {
 test('a slow client holds no snapshot and does not block others', async () => {
   const reply = await unread()
   addEmails(mailhorn, 10, () => 'later')
-  await insistOnNoOldState()
+  await requireNoOldState()
   const { body } = await mailhorn.call('GET', '/emails?limit=1', { key: mailhorn.apiKey })
   assert.is(body.data[0].subject, 'later')
   let size = 0

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { scopesOfRoute } from '../../../src/interfaces/api/route-scopes.ts'
+import { scopesOfRoute } from '../../../src/interfaces/api/route/route-scopes.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'

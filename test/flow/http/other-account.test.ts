@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../src/interfaces/api/route/route.ts'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type ApiAnswer, type Mailhorn, startMailhorn, zoneText } from '../../kit/mailhorn.ts'

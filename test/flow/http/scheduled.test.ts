@@ -23,7 +23,7 @@ const reschedule = (id: string, body: unknown) =>
   mailhorn.call('PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body })
 const cancel = (id: string) => mailhorn.call('POST', `/emails/${id}/cancel`, { key: mailhorn.apiKey })
 
-function insistOnOk({ status, headers, body }: ApiAnswer) {
+function requireOk({ status, headers, body }: ApiAnswer) {
   assert.is(status, 200, JSON.stringify(body))
   assert.is(headers.get('content-type'), 'application/json; charset=utf-8')
   return body
@@ -114,7 +114,7 @@ test('a time one year ahead is accepted', async () => {
 test('a rescheduled email is sent at the new time and returned', async () => {
   const id = await schedule(HOUR_MS)
   const time = inMs(3 * HOUR_MS)
-  const answer = insistOnOk(await reschedule(id, { scheduled_at: time, id, email_id: id }))
+  const answer = requireOk(await reschedule(id, { scheduled_at: time, id, email_id: id }))
   assert.equal(
     [answer.object, answer.id, answer.status, answer.scheduled_at],
     ['email', id, 'scheduled', time],
@@ -131,7 +131,7 @@ test('a rescheduled email is sent at the new time and returned', async () => {
 
 test('an email rescheduled to an earlier time is sent then', async () => {
   const id = await schedule(100 * DAY_MS)
-  insistOnOk(await reschedule(id, { scheduled_at: inMs(60_000) }))
+  requireOk(await reschedule(id, { scheduled_at: inMs(60_000) }))
   mailhorn.clock.advance(60_000)
   await mailhorn.emailWhen(id, 'delivered')
 })
@@ -148,7 +148,7 @@ test('rescheduling without a time is refused', async () => {
 
 test('a canceled email is not sent and is returned', async () => {
   const id = await schedule(HOUR_MS, { to: ['delivered@simulator.test', 'delivered+2@simulator.test'] })
-  const answer = insistOnOk(await cancel(id))
+  const answer = requireOk(await cancel(id))
   assert.equal(
     [answer.object, answer.id, answer.status, answer.last_event],
     ['email', id, 'canceled', 'canceled'],
@@ -178,7 +178,7 @@ test('cancel accepts any body or none', async () => {
     { body: { id: 'x' } },
     { headers: { 'content-type': 'application/json' } },
   ])
-    insistOnOk(
+    requireOk(
       await mailhorn.call('POST', `/emails/${await schedule(DAY_MS)}/cancel`, {
         key: mailhorn.apiKey,
         ...options,
@@ -225,13 +225,13 @@ test('reschedule and cancel need a credential', async () => {
   await refuses(mailhorn, ['PATCH', `/emails/${id}`, { body: { scheduled_at: inMs(1) } }], expected)
   await refuses(mailhorn, ['POST', `/emails/${id}/cancel`], expected)
   const session = await mailhorn.signIn()
-  insistOnOk(await mailhorn.call('POST', `/emails/${id}/cancel`, { session }))
+  requireOk(await mailhorn.call('POST', `/emails/${id}/cancel`, { session }))
 })
 
 test('the id may have no prefix', async () => {
   const bare = (id: string) => id.slice('eml_'.length)
-  insistOnOk(await reschedule(bare(await schedule(DAY_MS)), { scheduled_at: inMs(HOUR_MS) }))
-  insistOnOk(await cancel(bare(await schedule(DAY_MS))))
+  requireOk(await reschedule(bare(await schedule(DAY_MS)), { scheduled_at: inMs(HOUR_MS) }))
+  requireOk(await cancel(bare(await schedule(DAY_MS))))
 })
 
 test('20 concurrent cancels record one event', async () => {
@@ -316,10 +316,10 @@ test('a repeated request after the time gets the first id', async () => {
     body: { ...MAIL, scheduled_at: inMs(HOUR_MS) },
     headers: { 'idempotency-key': 'once' },
   }
-  const first = insistOnOk(await mailhorn.call('POST', '/emails', options))
+  const first = requireOk(await mailhorn.call('POST', '/emails', options))
   mailhorn.clock.advance(2 * HOUR_MS)
   await mailhorn.emailWhen(first.id, 'delivered')
-  assert.equal(insistOnOk(await mailhorn.call('POST', '/emails', options)), first)
+  assert.equal(requireOk(await mailhorn.call('POST', '/emails', options)), first)
 })
 
 test.run()

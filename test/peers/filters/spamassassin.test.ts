@@ -99,7 +99,7 @@ function received(mail: ArrivedMail, { message = mail.message, ip = SENDER_IP } 
 /** Each rule that matched with its score, as the report template lists them. */
 async function judged(message: Buffer): Promise<Map<string, number>> {
   const { host, port } = spamd
-  const options = { address: { host, port }, clock, mostReplyBytes: 64 * 1024, limitMs: FILTER_MS }
+  const options = { address: { host, port }, clock, maxReplyBytes: 64 * 1024, limitMs: FILTER_MS }
   const reply = `${await exchangeWithFilter(asked(), options)}`
   const rules = /^SPAMD\/1\.1 0 EX_OK\r\n[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(reply)?.[1]
   if (rules === undefined) throw new Error(`spamd said ${reply}\n${spamd.log()}`)

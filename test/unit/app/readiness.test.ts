@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createReadiness } from '../../../src/app/readiness.ts'
-import { StorageUnavailable } from '../../../src/store/command.ts'
+import { StorageUnavailable } from '../../../src/store/model/command.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 

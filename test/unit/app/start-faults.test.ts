@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { startFaultText, storeFailure } from '../../../src/app/start-faults.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { StartFault } from '../../../src/lib/start-fault.ts'
-import { DiskFailure } from '../../../src/store/errors.ts'
+import { DiskFailure } from '../../../src/store/model/errors.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('app/start-faults')

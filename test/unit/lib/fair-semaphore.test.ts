@@ -59,7 +59,7 @@ test('fair semaphore: releasing twice releases once', async () => {
 })
 
 test('fair semaphore: an owner with too many waiting callers is refused, others may wait', async () => {
-  const slots = createFairSemaphore(1, 1, { mostOfAnOwner: 2 })
+  const slots = createFairSemaphore(1, 1, { maxPerOwner: 2 })
   const leave = await slots.take('greedy')
   const second = slots.take('greedy')
   const third = slots.take('greedy')

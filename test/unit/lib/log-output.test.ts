@@ -17,12 +17,12 @@ const test = suite('lib/log-output')
 function scriptedOutput() {
   let taken = ''
   let fault: string | undefined
-  let mostBytes = Number.POSITIVE_INFINITY
+  let maxBytes = Number.POSITIVE_INFINITY
   const pauses: number[] = []
   const writeBytes: WriteBytes = (bytes, offset) => {
-    if (fault !== undefined && mostBytes <= 0) throw Object.assign(new Error(fault), { code: fault })
-    const piece = bytes.subarray(offset, offset + (fault === undefined ? bytes.length : mostBytes))
-    if (fault !== undefined) mostBytes -= piece.length
+    if (fault !== undefined && maxBytes <= 0) throw Object.assign(new Error(fault), { code: fault })
+    const piece = bytes.subarray(offset, offset + (fault === undefined ? bytes.length : maxBytes))
+    if (fault !== undefined) maxBytes -= piece.length
     taken += Buffer.from(piece).toString()
     return piece.length
   }
@@ -39,7 +39,7 @@ function scriptedOutput() {
     /** After so many more bytes every write fails. */
     failWith(code: string, afterBytes = 0) {
       fault = code
-      mostBytes = afterBytes
+      maxBytes = afterBytes
     },
     recover() {
       fault = undefined

@@ -18,7 +18,7 @@ import { clearDrafts, createDrafts } from '../../../src/store/blobs/drafts.ts'
 import { ReplayedStream } from '../../../src/store/blobs/replayed-stream.ts'
 import { createBlobReservations } from '../../../src/store/blobs/reservations.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
-import { command, StorageUnavailable } from '../../../src/store/command.ts'
+import { command, StorageUnavailable } from '../../../src/store/model/command.ts'
 import { openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { checkNeededFor, faultInPages, type StoreLocation } from '../../../src/store/dialect.ts'
+import { checkNeededFor, faultInPages, type StoreLocation } from '../../../src/store/opening/dialect.ts'
 import { tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { command } from '../../../src/store/command.ts'
+import { command } from '../../../src/store/model/command.ts'
 import { createFigures } from '../../../src/store/writer/figures.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'

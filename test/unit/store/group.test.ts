@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
-import { batchCommand, command } from '../../../src/store/command.ts'
-import { settingCommands } from '../../../src/store/settings.ts'
+import { batchCommand, command } from '../../../src/store/model/command.ts'
+import { settingCommands } from '../../../src/store/reading/settings.ts'
 import { type LocalStore, openLocalStore, outputOf, refusalOf } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

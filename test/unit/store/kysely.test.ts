@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import * as assert from 'uvu/assert'
-import { DELIVERY_STATE } from '../../../src/store/schema.ts'
+import { DELIVERY_STATE } from '../../../src/store/model/schema.ts'
 import { openForWriting } from '../../../src/store/sqlite/connection.ts'
 import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
 import { openSqliteStore } from '../../kit/store.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import { type DueQueueKey, listDueQueueKeys } from '../../../src/pipeline/queue/queue-key-rows.ts'
-import { DELIVERY_STATE } from '../../../src/store/schema.ts'
+import { DELIVERY_STATE } from '../../../src/store/model/schema.ts'
 import { insertRows, planOf } from '../../kit/database.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

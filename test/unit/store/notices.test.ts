@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { MISSED } from '../../../src/store/command.ts'
+import { MISSED } from '../../../src/store/model/command.ts'
 import type { PostgresConnection, PostgresPool } from '../../../src/store/postgres/connection.ts'
 import { startNotices } from '../../../src/store/postgres/notices.ts'
 import type { Announcement } from '../../../src/store/writer/protocol.ts'

@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import * as assert from 'uvu/assert'
-import { columnsOf } from '../../../src/store/migrations/columns.ts'
 import { migrations } from '../../../src/store/migrations/index.ts'
+import { columnsOf } from '../../../src/store/model/columns.ts'
 import { describeAddress, readPostgresUrl } from '../../../src/store/postgres/address.ts'
 import { columnTypes } from '../../../src/store/postgres/column-types.ts'
 import { columnParsers } from '../../../src/store/postgres/connection.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
-import type { Db } from '../../../src/store/schema.ts'
+import type { Db } from '../../../src/store/model/schema.ts'
 import type { commands } from '../../../src/workers/commands.ts'
 import { POSTGRES_ONLY } from '../../kit/database.ts'
 import { type LocalStore, openLocalStore, openSqliteStore } from '../../kit/store.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import type { EmailSource } from '../../../src/resources/emails/email-source.ts'
-import { createRecentEmails } from '../../../src/store/writer/recent.ts'
+import { createRecentEmails } from '../../../src/store/model/recent.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/recent')

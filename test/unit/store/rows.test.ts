@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { command } from '../../../src/store/command.ts'
-import type { RowOps } from '../../../src/store/row-ops.ts'
+import { command } from '../../../src/store/model/command.ts'
+import type { RowOps } from '../../../src/store/model/row-ops.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { type LocalStore, openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

@@ -1,7 +1,7 @@
 /** Entry of a writer thread for tests: commands that write in a visible order, announce, and kill the thread. */
-import { command } from '../../../src/store/command.ts'
-import { settingCommands } from '../../../src/store/settings.ts'
-import { runWriterThread } from '../../../src/store/writer/thread.ts'
+import { command } from '../../../src/store/model/command.ts'
+import { runWriterThread } from '../../../src/store/opening/writer-thread.ts'
+import { settingCommands } from '../../../src/store/reading/settings.ts'
 
 let order = 0
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { listTlsDays, listTlsResults, sweepStsPolicies } from '../../../src/pipeline/queue/tls-rows.ts'
-import type { TlsResultRow } from '../../../src/store/schema/tls.ts'
+import type { TlsResultRow } from '../../../src/store/model/schema/tls.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { findZoneSerial, MTA_STS_ID } from '../../../src/store/settings.ts'
+import { findZoneSerial, MTA_STS_ID } from '../../../src/store/reading/settings.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 

@@ -5,8 +5,8 @@
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { AccessTokens, AccessTokenView } from '../../../resources/accounts/access-tokens.ts'
 import { ApiError, notFound } from '../api-error.ts'
-import { isOperator } from '../operator.ts'
-import { type ApiRequest, created, listReply, ok, type Route, sessionOf } from '../route.ts'
+import { isOperator } from '../auth/operator.ts'
+import { type ApiRequest, created, listReply, ok, type Route, sessionOf } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   createdTokenSchema,

@@ -7,8 +7,8 @@ import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import type { Accounts } from '../../../resources/accounts/accounts.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { notFound } from '../api-error.ts'
-import { insistOnOperator, isOperator } from '../operator.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { isOperator, requireOperator } from '../auth/operator.ts'
+import { type ApiRequest, created, listReply, ok, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -39,7 +39,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       body: newAccountSchema,
       replies: { 201: accountWithPasswordSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const wanted = readNewAccount(await request.body(), plans.all)
         const made = await accounts.create(wanted)
         if (made === 'taken') throw ownerTaken()
@@ -54,7 +54,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       query: pageQuery(),
       replies: { 200: listSchema(ownedAccountSchema) },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const page = readPage(request.query)
         const { total, rows } = await accounts.list(page)
         return listReply({ total, offset: page.offset }, rows.map(ownedAccountView))
@@ -133,7 +133,7 @@ function seenId(request: ApiRequest): Id {
 /** @throws ApiError 404, or 403 for users who are not operators */
 function steeredId(request: ApiRequest): Id {
   const id = seenId(request)
-  insistOnOperator(request)
+  requireOperator(request)
   return id
 }
 

@@ -6,7 +6,7 @@ import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { AccountWithOwner } from '../../../resources/accounts/account-rows.ts'
 import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../../resources/accounts/accounts.ts'
 import { DEFAULT_PLAN } from '../../../resources/accounts/plans.ts'
-import type { AccountRow } from '../../../store/schema.ts'
+import type { AccountRow } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { bodyReader } from '../schema/read.ts'
@@ -56,7 +56,7 @@ export const usageSchema = z.object({
  */
 export function readNewAccount(body: unknown, plans: ReadonlyMap<string, unknown>): NewAccount {
   const account = readNew(body)
-  insistOnPlan(account.plan, plans)
+  requirePlan(account.plan, plans)
   return { ...account, ownerEmail: readOwner(account.ownerEmail) }
 }
 
@@ -66,7 +66,7 @@ export function readNewAccount(body: unknown, plans: ReadonlyMap<string, unknown
  */
 export function readAccountChange(body: unknown, plans: ReadonlyMap<string, unknown>): AccountChange {
   const { ownerEmail, ...change } = readChange(body)
-  if (change.plan !== undefined) insistOnPlan(change.plan, plans)
+  if (change.plan !== undefined) requirePlan(change.plan, plans)
   return ownerEmail === undefined ? change : { ...change, ownerEmail: readOwner(ownerEmail) }
 }
 
@@ -102,7 +102,7 @@ function periodView({ used, limit, resetsAt }: PeriodUsage) {
   }
 }
 
-function insistOnPlan(plan: string, plans: ReadonlyMap<string, unknown>): void {
+function requirePlan(plan: string, plans: ReadonlyMap<string, unknown>): void {
   if (!plans.has(plan))
     throw invalidField(
       'plan',

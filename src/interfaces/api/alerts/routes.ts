@@ -1,8 +1,8 @@
 /** Serves alerts for operators, such as replies of mail servers that point to a poor reputation. */
 import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
-import type { Db } from '../../../store/schema.ts'
-import { insistOnOperator } from '../operator.ts'
-import { listReply, type Route } from '../route.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { listReply, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { alertSchema, alertView } from './schema.ts'
@@ -17,7 +17,7 @@ export function alertRoutes({ db }: { db: Db }): Route[] {
       query: pageQuery(),
       replies: { 200: listSchema(alertSchema) },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const page = readPage(request.query)
         const { total, rows } = await listOperatorAlerts(db, page)
         return listReply({ total, offset: page.offset }, rows.map(alertView))

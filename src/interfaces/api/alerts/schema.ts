@@ -1,6 +1,6 @@
 /** Schemas of alerts. */
 import * as z from 'zod'
-import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
+import type { OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 

@@ -7,7 +7,7 @@ import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../../resources/accounts/api-keys.ts'
 import { readRename, renameSchema } from '../access-tokens/schema.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { type Credential, created, ok, type Route } from '../route.ts'
+import { type Credential, created, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
   apiKeyPage,
@@ -41,7 +41,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
         const wanted = readCreateKey(await request.body())
         if (wanted.permission !== 'full_access')
           return created(await createKey(apiKeys, credential.accountId, wanted))
-        insistOnFull(credential)
+        requireFull(credential)
         return created(await createFullAccess(accessTokens, credential, wanted))
       },
     },
@@ -76,7 +76,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
         const key = keyId && (await apiKeys.rename(accountId, keyId, name))
         if (key) return ok(keyView(key))
         const token = await fullAccessOf(accessTokens, accountId, params.id!)
-        insistOnFull(credential)
+        requireFull(credential)
         if (!(await accessTokens.rename(accountId, token.id, name))) throw notFound('API key')
         return ok(fullAccessView({ ...token, name }))
       },
@@ -93,7 +93,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
         if (keyId && (await apiKeys.delete(accountId, keyId)))
           return ok({ object: 'api_key', id: wireId('key', keyId), deleted: true })
         const { id } = await fullAccessOf(accessTokens, accountId, params.id!)
-        insistOnFull(credential)
+        requireFull(credential)
         if (!(await accessTokens.delete(accountId, id))) throw notFound('API key')
         return ok({ object: 'api_key', id: wireId('tok', id), deleted: true })
       },
@@ -155,7 +155,7 @@ function limitsOf(credential: Credential) {
  * Full access can be given, renamed and taken away only with full access.
  * @throws ApiError 403
  */
-function insistOnFull(credential: Credential): void {
+function requireFull(credential: Credential): void {
   if (credential.kind === 'token' && !credential.scopes.includes('full'))
     throw new ApiError(
       403,

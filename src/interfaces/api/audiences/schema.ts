@@ -3,9 +3,9 @@ import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
-import type { AudienceRow } from '../../../store/schema.ts'
+import type { AudienceRow } from '../../../store/model/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import type { ApiRequest } from '../route.ts'
+import type { ApiRequest } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -29,7 +29,7 @@ export const audienceSchema = z
   .meta({ id: 'Audience' })
 
 /** @throws ApiError */
-export function readAudience(body: unknown): { name: string } {
+function readAudience(body: unknown): { name: string } {
   return { name: readBody(body).name.toWellFormed() }
 }
 
@@ -51,7 +51,7 @@ function readAccountSegment(body: unknown): { name: string } {
   return read
 }
 
-export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> {
+function audienceView(row: AudienceRow): z.output<typeof audienceSchema> {
   return {
     object: 'audience',
     id: wireId('aud', row.id),

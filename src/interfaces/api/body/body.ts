@@ -8,10 +8,11 @@ import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { ApiError, bodyTooLarge, compressedBody } from '../api-error.ts'
+import { doBodyWork } from '../emails/send-work.ts'
+import type { BodyOf, BodyWork } from '../route/route.ts'
 import { askForBody, isWithheld } from './expectation.ts'
 import { parseJson } from './json.ts'
 import type { LargeBodies } from './large-bodies.ts'
-import { type BodyOf, type BodyWork, doBodyWork } from './work.ts'
 
 /**
  * Collects bytes in blocks of separately allocated memory. The blocks can be transferred to another thread,
@@ -50,7 +51,6 @@ export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
  * `LARGE_FROM_BYTES`, so anonymous requests never take memory reserved for large bodies.
  */
 export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
-export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
 /**
  * Bodies below this size are parsed on the main thread, because their cost is small whatever they contain.
  */
@@ -78,11 +78,11 @@ export function createReadBody(large: LargeBodies, preparation: Preparation, clo
       return place
     }
     try {
-      if (isWithheld(request)) insistOnJson(request)
+      if (isWithheld(request)) requireJson(request)
       askForBody(request, limitBytes)
       const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
       if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
-      insistOnJson(request)
+      requireJson(request)
       if ('length' in bytes) {
         onBytes?.(bytes)
         return await doBodyWork(parseJson(bytes), work, preparation)
@@ -196,7 +196,7 @@ function watchRoom(
   })
 }
 
-function insistOnJson({ headers }: IncomingMessage) {
+function requireJson({ headers }: IncomingMessage) {
   const [type = '', ...parameters] = (headers['content-type'] ?? '')
     .split(';')
     .map(part => part.trim().toLowerCase())

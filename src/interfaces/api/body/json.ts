@@ -1,7 +1,6 @@
-/** Parses request bodies as JSON and hashes them in canonical form. */
+/** Parses request bodies as JSON. */
 import { isUtf8 } from 'node:buffer'
-import { createHash, randomUUID } from 'node:crypto'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { randomUUID } from 'node:crypto'
 import { ApiError } from '../api-error.ts'
 import { type ByteList, surveyJson, VALUES_MAX } from './json-prescan.ts'
 import { wellFormed } from './well-formed.ts'
@@ -29,13 +28,6 @@ export function parseLargeJson(bytes: Buffer): object {
   const text = textOf(lists.length === 0 ? bytes : withMarks(bytes, lists, mark))
   const body = wellFormed(parse(text), text)
   return lists.length === 0 ? body : putBack(body, lists, mark)
-}
-
-/**
- * Returns the SHA-256 of the canonical form. The hash does not depend on which of both parsers read the body.
- */
-export function requestHash(body: object): Uint8Array {
-  return new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
 }
 
 function textOf(bytes: Buffer): string {

@@ -4,8 +4,8 @@ import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
 import { ApiError } from '../api-error.ts'
+import type { BodyOf, BodyWork } from '../route/route.ts'
 import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
-import type { BodyOf, BodyWork } from './work.ts'
 
 export interface LargeBodies {
   /**
@@ -21,7 +21,7 @@ export interface LargeBodies {
 /** Memory for four bodies of the maximum size, two of them of one owner. Smaller bodies need less. */
 const SIZE_BYTES_MAX = 224 * 1024 * 1024
 const BYTES_OF_AN_OWNER_MAX = 112 * 1024 * 1024
-const WAITING = { most: 200, mostOfAnOwner: 50 }
+const WAITING = { most: 200, maxPerOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
 
 /** Name of the function of the child process that parses bodies. */

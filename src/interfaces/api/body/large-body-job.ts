@@ -1,10 +1,11 @@
 /** Job and answer of the child process that parses large bodies. */
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { withOwnMemory } from '../../../pipeline/accept/transferables.ts'
-import { StorageUnavailable } from '../../../store/command.ts'
+import { StorageUnavailable } from '../../../store/model/command.ts'
 import { ApiError } from '../api-error.ts'
+import { doBodyWork } from '../emails/send-work.ts'
+import type { BodyWork, SendBody } from '../route/route.ts'
 import { parseLargeJson } from './json.ts'
-import { type BodyWork, doBodyWork, type SendBody } from './work.ts'
 
 export interface BodyJob {
   /** Blocks of the body in order. */

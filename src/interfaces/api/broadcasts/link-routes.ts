@@ -8,9 +8,9 @@ import {
 } from '../../../pipeline/broadcasts/broadcast-links.ts'
 import { findBroadcast, type StoredBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
 import { END_OF_NUMBERS } from '../../../pipeline/tracking/link-numbers.ts'
-import type { BroadcastLinkRow, Db } from '../../../store/schema.ts'
+import type { BroadcastLinkRow, Db } from '../../../store/model/schema.ts'
 import { notFound } from '../api-error.ts'
-import { listReply, ok, type Route } from '../route.ts'
+import { listReply, ok, type Route } from '../route/route.ts'
 import { pageQuery, readNumber, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 

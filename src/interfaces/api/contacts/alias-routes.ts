@@ -6,9 +6,9 @@
 
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { findPlacedContact } from '../../../resources/contacts/read.ts'
-import type { ContactRow } from '../../../store/schema.ts'
+import type { ContactRow } from '../../../store/model/schema.ts'
 import { notFound, unlessMissing } from '../api-error.ts'
-import { type ApiRequest, ok, type Route } from '../route.ts'
+import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { contactRoutes } from './routes.ts'
 import {
   contactRefOf,

@@ -8,7 +8,7 @@ import { findImport, findSegment, listImports } from '../../../resources/contact
 import { ReplayedStream } from '../../../store/blobs/replayed-stream.ts'
 import { invalidField, notFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
-import { listReply, ok, type Route } from '../route.ts'
+import { listReply, ok, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { asRefused, IMPORT_BYTES_MAX, type ImportFormsOptions, importForms } from './import-routes.ts'
@@ -17,9 +17,9 @@ import {
   importQuery,
   importSchema,
   importView,
-  insistOnCsv,
   readColumnMeanings,
   readOnExisting,
+  requireCsv,
 } from './import-schema.ts'
 
 interface ContactFileRoutesOptions extends ImportFormsOptions {
@@ -44,7 +44,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
         const onExisting = readOnExisting(request.query)
-        const charset = insistOnCsv(request)
+        const charset = requireCsv(request)
         const meanings = readColumnMeanings(request.query.get('column_meanings'))
         const upload = new ReplayedStream(store.blobs.drafts, request.stream())
         const report = await surveyImport({ charset, meanings, bytes: upload.first() })

@@ -2,16 +2,12 @@
 import * as z from 'zod'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { ColumnMeanings } from '../../../resources/contacts/import/column-meanings.ts'
-import {
-  COLUMN_TYPES,
-  type ColumnMap,
-  FIELD_COLUMNS,
-  type FieldColumn,
-} from '../../../resources/contacts/import/columns.ts'
+import { COLUMN_TYPES, type ColumnMap } from '../../../resources/contacts/import/columns.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import { KEYS_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
+import { FIELD_COLUMNS, type FieldColumn } from '../../../resources/contacts/properties.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
-import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
+import type { ContactImportRow, ImportState } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { invalidParameter, shownValue } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'

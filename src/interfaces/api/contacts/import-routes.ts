@@ -18,11 +18,11 @@ import {
 } from '../../../resources/contacts/read.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { boundaryOf, readMultipart } from '../body/multipart.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -104,7 +104,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   try {
     const fields = await readInto(request, boundary, draft.append).finally(draft.close)
     const { audiences, ...form } = readImportForm(fields)
-    await insistOnNamed(store.db, accountId, audiences, form.subscriptions)
+    await requireNamed(store.db, accountId, audiences, form.subscriptions)
     const home = async () => {
       const at = clock.now()
       return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
@@ -132,7 +132,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
 }
 
 /** @throws ApiError 422 for an audience or a topic that the account does not have */
-async function insistOnNamed(
+async function requireNamed(
   db: Db,
   accountId: Id,
   audiences: readonly NamedAudience[],

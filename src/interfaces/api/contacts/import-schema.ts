@@ -8,9 +8,9 @@ import {
 } from '../../../resources/contacts/import/column-meanings.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
-import type { ContactImportRow } from '../../../store/schema.ts'
+import type { ContactImportRow } from '../../../store/model/schema.ts'
 import { ApiError, compressedBody, invalidField } from '../api-error.ts'
-import type { ApiRequest } from '../route.ts'
+import type { ApiRequest } from '../route/route.ts'
 import { brokenRule, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -136,7 +136,7 @@ export function readOnExisting(query: URLSearchParams): OnExisting {
  * Returns the charset that the content type names, if any.
  * @throws ApiError 415
  */
-export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
+export function requireCsv({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map(part => part.trim())
   if (type.toLowerCase() !== CSV)
     throw new ApiError(415, 'validation_error', `The request body must be CSV (Content-Type: ${CSV}).`)

@@ -8,11 +8,11 @@ import {
   findDefinition,
   listDefinitions,
 } from '../../../resources/contacts/property-definitions.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   definitionChangesSchema,

@@ -1,8 +1,8 @@
 /** Serves the diagnostics of the installation to operators. */
 import * as z from 'zod'
 import type { DoctorReport } from '../../doctor/finding.ts'
-import { insistOnOperator } from '../operator.ts'
-import { ok, type Route } from '../route.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { ok, type Route } from '../route/route.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
 
 const statusSchema = z.enum(['ok', 'unknown', 'warning', 'failed'])
@@ -34,7 +34,7 @@ export function doctorRoutes({ examine }: { examine(): Promise<DoctorReport> }):
         'Run diagnostics: port 25, reverse DNS, DNS, blocklists, certificate, clock and disk (operator)',
       replies: { 200: reportSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         return ok({ object: 'doctor', ...(await examine()) })
       },
     },

@@ -7,7 +7,7 @@ import { parseWireId } from '../../../lib/ids.ts'
 import type { Autoconfigure, Autoconfigured } from '../../../resources/domains/autoconfigure/autoconfigure.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { ok, type Route } from '../route.ts'
+import { ok, type Route } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
 
 /** Characters that a header value may contain. */

@@ -4,11 +4,11 @@ import { type Id, parseWireId } from '../../../lib/ids.ts'
 import type { OwnNames } from '../../../resources/domains/claimable.ts'
 import type { DomainClaim, DomainClaims } from '../../../resources/domains/claims.ts'
 import { type ApiError, invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, type Route } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { claimSchema, claimView } from './claim-schema.ts'
 import { refusedDomain } from './routes.ts'
-import { insistOnRegion, readDomainName, readSettings, trackingSettings } from './settings.ts'
+import { readDomainName, readSettings, requireRegion, trackingSettings } from './settings.ts'
 
 interface DomainClaimRoutesOptions {
   claims: DomainClaims
@@ -38,7 +38,7 @@ export function domainClaimRoutes(options: DomainClaimRoutesOptions): Route[] {
       async handle(request) {
         const { name: text, region, ...wanted } = readNewClaim(await request.body())
         const name = readDomainName(text, ownNames)
-        if (region !== undefined) insistOnRegion(region, regions)
+        if (region !== undefined) requireRegion(region, regions)
         const { accountId } = request.credential
         const claim = await claims.create(accountId, { name, region, settings: readSettings(wanted, name) })
         if (typeof claim === 'string') throw refusedClaim(claim, name, options)

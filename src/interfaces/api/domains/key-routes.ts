@@ -5,10 +5,10 @@ import { parseWireId } from '../../../lib/ids.ts'
 import { type DomainWithKeys, findWantedRotation } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { ApiError, notFound } from '../api-error.ts'
-import { type ApiRequest, ok, type Route } from '../route.ts'
+import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { domainKeysSchema, domainKeysView } from './key-schema.ts'
 
 interface DomainKeyRoutesOptions {

@@ -1,17 +1,17 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { LinkPlace } from '../../../resources/domains/checks/tracking-host.ts'
 import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
-import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import { domainSchema, domainView, verifiedDomainSchema } from './schema.ts'
-import { DEFAULT_REGION, domainSettings, insistOnRegion, readDomainName, readSettings } from './settings.ts'
+import { DEFAULT_REGION, domainSettings, readDomainName, readSettings, requireRegion } from './settings.ts'
 
 interface DomainRoutesOptions {
   domains: Domains
@@ -98,7 +98,7 @@ function createRoute(
     async handle(request) {
       const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
       const name = readDomainName(text, { mailHost, simulatorDomain })
-      insistOnRegion(region, regions)
+      requireRegion(region, regions)
       const { accountId } = request.credential
       const domain = await domains.create(accountId, name, region, readSettings(wanted, name))
       if (typeof domain === 'string') throw refusedDomain(domain, { name, pendingMax })

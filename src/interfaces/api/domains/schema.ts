@@ -1,10 +1,10 @@
 /** Schemas of sending domains and the status of their records. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
+import type { LinkPlace } from '../../../resources/domains/checks/tracking-host.ts'
 import { allRecordsOf } from '../../../resources/domains/dns-records.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import { recordStatus } from '../../../resources/domains/record-status.ts'
-import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
 import type { DomainChecks } from '../../../resources/domains/verify.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'

@@ -55,7 +55,7 @@ export const domainSettings = {
   capabilities: capabilitiesSchema.optional(),
 }
 
-export interface WantedSettings {
+interface WantedSettings {
   tls?: z.output<typeof tlsSchema> | undefined
   openTracking?: boolean | undefined
   clickTracking?: boolean | undefined
@@ -83,7 +83,7 @@ export function readDomainName(text: string, own: OwnNames): string {
 }
 
 /** @throws ApiError 422 */
-export function insistOnRegion(region: string, regions: readonly string[]): void {
+export function requireRegion(region: string, regions: readonly string[]): void {
   if (regions.includes(region)) return
   throw invalidField(
     'region',

@@ -6,8 +6,8 @@
 import * as z from 'zod'
 import { recordData, recordLine } from '../../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../../protocols/dns/wire.ts'
-import { insistOnOperator } from '../operator.ts'
-import { listReply, type Route } from '../route.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { listReply, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 
@@ -41,7 +41,7 @@ export function zoneRecordRoutes({ listZone }: ZoneRecordRoutesOptions): Route[]
       query: pageQuery(),
       replies: { 200: listSchema(zoneRecordSchema) },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const page = readPage(request.query)
         const { total, rows } = await listZone(page)
         return listReply({ total, offset: page.offset }, rows.map(zoneRecordView))

@@ -4,7 +4,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { shortFileName } from '../../../protocols/mime/file-name.ts'
 import { parseMediaType } from '../../../protocols/mime/media-type.ts'
-import type { RawHttpReply } from '../route.ts'
+import type { RawHttpReply } from '../route/route.ts'
 import { createDownloadToken, type FileRef } from './token.ts'
 
 export interface DownloadLink {

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 import { type DownloadedFile, fileReply } from './link.ts'
 import { type FileRef, readDownloadToken } from './token.ts'
 

@@ -170,11 +170,11 @@ function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
     if (BREAKS.test(parsed.data[key] ?? ''))
       throw refuse(`.${key}`, `\`${key}\` must not contain CR, LF or NUL`)
   for (const key of ['filename', 'path', 'content_type'] as const)
-    insistOnLength(key, parsed.data[key] ?? '', refuse)
+    requireLength(key, parsed.data[key] ?? '', refuse)
   return parsed.data
 }
 
-function insistOnLength(key: keyof typeof LENGTHS_MAX, text: string, refuse: Refuse) {
+function requireLength(key: keyof typeof LENGTHS_MAX, text: string, refuse: Refuse) {
   if (isLongerThan(text, LENGTHS_MAX[key]))
     throw refuse(`.${key}`, `\`${key}\` must contain at most ${LENGTHS_MAX[key]} characters`)
 }
@@ -187,7 +187,7 @@ function readContentId(
   if (text === undefined) return null
   const key = id === undefined ? 'inline_content_id' : 'content_id'
   const bare = text.trim().replace(/^<(.*)>$/, '$1')
-  insistOnLength(key, bare, refuse)
+  requireLength(key, bare, refuse)
   if (CONTENT_ID.test(bare)) return bare
   throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without spaces or angle brackets`)
 }

@@ -5,14 +5,14 @@ import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { BatchMode } from '../../../pipeline/accept/prepared.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
 import { ApiError, apiErrorOf } from '../api-error.ts'
-import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
-import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-header.ts'
-import { type ApiRequest, ok, type Route } from '../route.ts'
+import { type ApiRequest, ok, type Route } from '../route/route.ts'
+import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
-import { warningsSchema, withWarnings } from '../warnings.ts'
 import { batchSchema } from './batch-schema.ts'
+import { idempotencyHeader, readIdempotent, senderOf } from './idempotency-header.ts'
 import { warningsOfSend } from './send-warnings.ts'
+import { SEND_BODY_LIMIT_BYTES } from './send-work.ts'
 
 /** `errors` lists the emails that a permissive batch skipped. */
 const batchAnswerSchema = z.object({

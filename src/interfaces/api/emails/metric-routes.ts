@@ -6,11 +6,11 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
 import { QUARTER_MS } from '../../../resources/events/metrics.ts'
 import type { MetricsQuestion, MetricsReport } from '../../../resources/events/metrics-report.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { notFound } from '../api-error.ts'
-import { boundDomain, mayTouch } from '../bound-key.ts'
-import { type Credential, ok, type Route } from '../route.ts'
+import { boundDomain, mayTouch } from '../auth/bound-key.ts'
+import { type Credential, ok, type Route } from '../route/route.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import {
   type AskedMetrics,
@@ -43,7 +43,7 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
         const asked = readMetrics(query, clock.now())
         const horizon = await horizonOf(accountId)
         const domains = await domainsFor(store.find, credential, asked)
-        await insistOnEmails(store.find, credential, asked, horizon)
+        await requireEmails(store.find, credential, asked, horizon)
         const to = Math.ceil(asked.to / QUARTER_MS) * QUARTER_MS
         const oldest = Math.max(0, Math.ceil(horizon / QUARTER_MS) * QUARTER_MS)
         const from = Math.min(Math.max(Math.floor(asked.from / QUARTER_MS) * QUARTER_MS, oldest), to)
@@ -90,7 +90,7 @@ async function domainsFor(
 }
 
 /** @throws ApiError 404 */
-async function insistOnEmails(find: Find, credential: Credential, { emails }: AskedMetrics, horizon: number) {
+async function requireEmails(find: Find, credential: Credential, { emails }: AskedMetrics, horizon: number) {
   const { accountId } = credential
   const keys = (emails ?? []).map(id => ({ accountId, id }))
   const rows = await find('emails', keys, ['sender', 'endedAt'])

@@ -6,11 +6,11 @@
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
-import type { Find } from '../../../store/read.ts'
-import type { EmailRow } from '../../../store/schema.ts'
+import type { EmailRow } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { notFound } from '../api-error.ts'
-import { mayTouch } from '../bound-key.ts'
-import type { ApiRequest } from '../route.ts'
+import { mayTouch } from '../auth/bound-key.ts'
+import type { ApiRequest } from '../route/route.ts'
 
 export interface OwnEmailParts {
   find: Find

@@ -4,10 +4,10 @@ import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { RebuiltMessage } from '../../../pipeline/delivery/message/rebuild.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import type { RawHttpReply, Route } from '../route.ts'
+import type { RawHttpReply, Route } from '../route/route.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
 
 interface RawEmailRoutesOptions {
@@ -36,7 +36,7 @@ const PIECE_BYTES = 64 * 1024
 export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
   const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
-    mostOfAnOwner: WAITING_MAX,
+    maxPerOwner: WAITING_MAX,
   })
   return [
     {

@@ -16,7 +16,7 @@ import {
   EMAIL_STATUSES,
   type EmailRow,
   type EventRow,
-} from '../../../store/schema.ts'
+} from '../../../store/model/schema.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 

@@ -79,12 +79,12 @@ const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** @throws ApiError */
 export function readSendEmail(body: unknown): Submission {
-  insistOnFewRecipients(body)
+  requireFewRecipients(body)
   const request = namesTemplate(body)
     ? readTemplatedRequest(withTagList(body))
     : readRequest(withTagList(body))
   const template = readTemplateUse(request)
-  if (!template) insistOnText(request)
+  if (!template) requireText(request)
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
@@ -113,7 +113,7 @@ export function readSendEmail(body: unknown): Submission {
  * Refuses an email without content. An empty text is usually the result of a renderer that has failed.
  * @throws ApiError 422
  */
-export function insistOnText({
+export function requireText({
   html,
   text,
 }: {
@@ -141,7 +141,7 @@ function isAmong(mailboxes: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
 }
 
 /** Checks the number of recipients before any address is parsed. */
-function insistOnFewRecipients(body: unknown) {
+function requireFewRecipients(body: unknown) {
   const { to, cc, bcc } = presentRecipients(body as Record<string, unknown>)
   orThrow(refuseTooMany({ to: listOf(to), cc: listOf(cc), bcc: listOf(bcc) }))
 }

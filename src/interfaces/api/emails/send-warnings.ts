@@ -3,7 +3,7 @@
  * attachments that were perhaps not meant as base64.
  */
 import type { PreparedRequest } from '../../../pipeline/accept/prepared.ts'
-import type { Warning } from '../warnings.ts'
+import type { Warning } from '../route/warnings.ts'
 
 /** Maximum number of warnings in a reply. */
 const WARNINGS_MAX = 100

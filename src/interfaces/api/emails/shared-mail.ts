@@ -13,11 +13,11 @@ import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
 import { personalContent } from '../../../resources/templates/personal.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
-import { boundDomain } from '../bound-key.ts'
-import { insistOnScopes } from '../credentials.ts'
-import type { ApiRequest } from '../route.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
+import { boundDomain } from '../auth/bound-key.ts'
+import { requireScopes } from '../auth/credentials.ts'
+import type { ApiRequest } from '../route/route.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
 import type { SharedEmail } from './share-page.ts'
 
@@ -56,7 +56,7 @@ export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedM
         const { id: emailId } = await findOwnEmail(request, [])
         return { accountId, emailId, wireId: wireId('eml', emailId) }
       }
-      if (credential.kind === 'token') insistOnScopes(credential, ['inbound:read'])
+      if (credential.kind === 'token') requireScopes(credential, ['inbound:read'])
       return { accountId, emailId: id, wireId: wireId('inb', id) }
     },
     async shown({ accountId, emailId }) {

@@ -5,10 +5,10 @@ import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../../lib/id
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { listEvents } from '../../../resources/emails/event-rows.ts'
 import type { EventBatch, EventFeed } from '../../../resources/events/feed.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { invalidField } from '../api-error.ts'
-import { type ApiRequest, type Credential, ok, type Route } from '../route.ts'
+import { type ApiRequest, type Credential, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { eventPageQuery, eventSchema, eventView, readEventId, readEventPage } from './schema.ts'
 

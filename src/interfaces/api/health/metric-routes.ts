@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { ApiError } from '../api-error.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 
 interface MetricsRoutesOptions {
   metrics: Metrics

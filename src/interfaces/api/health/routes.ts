@@ -1,7 +1,7 @@
 /** Serves `/healthz` (liveness) and `/readyz` (readiness). */
 import * as z from 'zod'
 import { ApiError } from '../api-error.ts'
-import { ok, type Route } from '../route.ts'
+import { ok, type Route } from '../route/route.ts'
 
 interface HealthRoutesOptions {
   /** Names the parts that are not ready; empty if all are ready. */

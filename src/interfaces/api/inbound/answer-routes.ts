@@ -1,5 +1,6 @@
 /** Forwards received messages and replies to them. The results are ordinary emails. */
 import * as z from 'zod'
+import { canonicalHash } from '../../../lib/canonical-json.ts'
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
@@ -25,13 +26,12 @@ import { fullContentType } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
-import { requestHash } from '../body/json.ts'
-import { insistOnText, readFrom, readMailboxes } from '../emails/send-schema.ts'
-import { idempotencyHeader, readKey, senderOf } from '../idempotency-header.ts'
-import { type ApiRequest, ok, type Route } from '../route.ts'
+import { idempotencyHeader, readKey, senderOf } from '../emails/idempotency-header.ts'
+import { readFrom, readMailboxes, requireText } from '../emails/send-schema.ts'
+import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { bodyReader, oneOrMany } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
@@ -67,7 +67,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
   const { horizonOf, store } = options
   const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
   const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
-    mostOfAnOwner: WAITING_MAX,
+    maxPerOwner: WAITING_MAX,
   })
   const messageOf = async (request: ApiRequest) => {
     const row = await findOwn(request)
@@ -87,7 +87,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
         const body = await request.body()
         const { from, to } = readForward(body)
         const message = await messageOf(request)
-        insistOn(roundsFault(message))
+        requireNoFault(roundsFault(message))
         const leave = await slots.take(idKey(message.accountId))
         try {
           const email = forward(message, from, to, await filesOf(message, store))
@@ -111,7 +111,9 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
         const { from, words } = readReply(body)
         const message = await messageOf(request)
         const to = replyReferences(message)
-        insistOn(answerFault(message) ?? (to.length === 0 ? 'it has no address to reply to' : undefined))
+        requireNoFault(
+          answerFault(message) ?? (to.length === 0 ? 'it has no address to reply to' : undefined),
+        )
         const endpoint = `reply ${wireId('inb', message.id)}`
         return send(options, request, body, endpoint, replyTo(message, from, to, words))
       },
@@ -120,7 +122,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
 }
 
 /** @throws ApiError 422 */
-function insistOn(fault: string | undefined) {
+function requireNoFault(fault: string | undefined) {
   if (fault !== undefined)
     throw new ApiError(422, 'validation_error', `This message cannot be replied to or forwarded: ${fault}.`)
 }
@@ -134,7 +136,7 @@ async function send(
   email: Submission,
 ) {
   const key = readKey(request)
-  const idempotency = key === undefined ? null : { endpoint, key, bodyHash: requestHash(body as object) }
+  const idempotency = key === undefined ? null : { endpoint, key, bodyHash: canonicalHash(body as object) }
   const sender = senderOf(request)
   const prepared = await preparation.email(sender.accountId, email)
   const accepted = await accept.send(sender, prepared, idempotency)
@@ -171,6 +173,6 @@ function readForward(body: unknown): { from: Mailbox; to: Mailbox[] } {
 /** @throws ApiError */
 function readReply(body: unknown): { from: Mailbox; words: ReplyTexts } {
   const { from, html = null, text = null } = readReplyBody(body)
-  insistOnText({ html, text })
+  requireText({ html, text })
   return { from: readFrom(from), words: { html, text } }
 }

@@ -6,10 +6,10 @@
 import { parseWireId } from '../../../lib/ids.ts'
 import { findInbound, type InboundAccess, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import type { Find } from '../../../store/read.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { notFound } from '../api-error.ts'
-import { boundDomain } from '../bound-key.ts'
-import type { ApiRequest, Credential } from '../route.ts'
+import { boundDomain } from '../auth/bound-key.ts'
+import type { ApiRequest, Credential } from '../route/route.ts'
 
 export interface InboundSightParts {
   find: Find

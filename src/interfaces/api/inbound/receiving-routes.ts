@@ -16,7 +16,7 @@ import {
   findAttachment,
   readAttachmentPage,
 } from '../downloads/attachment-page.ts'
-import { ok, pageReply, type Route } from '../route.ts'
+import { ok, pageReply, type Route } from '../route/route.ts'
 import { pageQuery } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { createFindOwnInbound } from './own-inbound.ts'

@@ -1,5 +1,5 @@
 /** Serves facts about the installation: host names, regions and the version. */
-import { ok, type Route } from '../route.ts'
+import { ok, type Route } from '../route/route.ts'
 import { type InstallationView, installationSchema } from './schema.ts'
 
 /** @param describe called per request, because some facts are known only after the listeners are open */

@@ -5,9 +5,9 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import { logHorizon } from '../../../resources/request-log/horizon.ts'
 import { findRequest, type RequestQuery, type RequestsFound } from '../../../resources/request-log/list.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { notFound } from '../api-error.ts'
-import { ok, type Route } from '../route.ts'
+import { ok, type Route } from '../route/route.ts'
 import { readCursorPage } from '../schema/cursor.ts'
 import {
   loggedRequestView,

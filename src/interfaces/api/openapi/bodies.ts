@@ -1,5 +1,5 @@
 /** Adds to the schemas of bodies what zod does not say: alternatives, limits, and the fields of forms. */
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 import type { JsonObject, Schemas } from './json-schemas.ts'
 
 interface Rule {

@@ -1,5 +1,5 @@
 /** Writes `/llms.txt`: what a language model needs to know to use the API, in the form of llmstxt.org. */
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 import { operationIdOf } from './operation-ids.ts'
 import { tagObjects, tagOf } from './tags.ts'
 

@@ -4,7 +4,7 @@
  * would get wrong are listed. Clients depend on the names, so that a name must not change.
  */
 import * as z from 'zod'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 
 type Place = Pick<Route, 'method' | 'path' | 'replies'>
 

@@ -1,6 +1,6 @@
 /** Describes the parameters of operations in paths, queries and headers. */
 import type * as z from 'zod'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 import type { JsonObject } from './json-schemas.ts'
 
 /** Path parameters by the beginning of the path, `*` for any. `:name` stands for the parameter. */

@@ -1,6 +1,6 @@
 /** Describes the replies of operations: their bodies, their headers, and the errors that apply to each. */
 import * as z from 'zod'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 import type { JsonObject, Schemas } from './json-schemas.ts'
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` })

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import * as z from 'zod'
 import { acceptsGzip } from '../../../lib/accept-encoding.ts'
 import type { SessionCookie } from '../auth/cookie.ts'
-import type { ApiRequest, RawHttpReply, Route } from '../route.ts'
+import type { ApiRequest, RawHttpReply, Route } from '../route/route.ts'
 import { openapiOf } from './document.ts'
 import { llmsTextOf } from './llms-text.ts'
 

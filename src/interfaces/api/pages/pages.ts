@@ -6,10 +6,10 @@ import type { Context, Middleware } from 'koa'
 import { idKey } from '../../../lib/ids.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { ApiError } from '../api-error.ts'
+import type { FindCredential } from '../auth/credentials.ts'
 import { declaredLength } from '../body/body.ts'
 import type { LargeBodies } from '../body/large-bodies.ts'
 import { streamBody } from '../body/stream.ts'
-import type { FindCredential } from '../credentials.ts'
 
 interface PageReply {
   status: number

@@ -7,10 +7,10 @@ import {
   listDestinationCaps,
 } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
-import { insistOnOperator } from '../operator.ts'
-import { listReply, ok, type Route } from '../route.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { listReply, ok, type Route } from '../route/route.ts'
 import {
   destinationQuery,
   destinationsSchema,
@@ -47,7 +47,7 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       query: destinationQuery,
       replies: { 200: destinationsSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const question = readDestinationQuestion(request.query, clock.now())
         const { total, entries } = await reader.reportDestinations(question)
         const paths = await pathsTo(entries.map(({ site }) => site))
@@ -65,7 +65,7 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       body: resumeBodySchema,
       replies: { 200: resumeSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const { site } = readResume(await request.body())
         const resumed = await run('resumeSite', { site, now: clock.now() })
         return ok({ object: 'destination_resume', site, resumed })
@@ -83,7 +83,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       summary: 'List destinations with a rate limit (operator)',
       replies: { 200: slowListSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         return ok({ object: 'list', data: (await listDestinationCaps(db)).map(slowView) })
       },
     },
@@ -95,7 +95,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       body: slowBodySchema,
       replies: { 200: slowSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const { site, messagesPerMinute: perMinute } = readSlow(await request.body())
         const cap = { site, perMinute, createdAt: clock.now() }
         await run('slowSite', cap)
@@ -110,7 +110,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       body: resumeBodySchema,
       replies: { 200: unslowSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const { site } = readResume(await request.body())
         return ok({ object: 'destination_unslow', site, ended: await run('unslowSite', site) })
       },

@@ -5,11 +5,11 @@ import { listActiveHolds } from '../../../pipeline/queue/hold-rows.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import type { QueueQuestion, QueueView } from '../../../pipeline/queue/view.ts'
-import type { MailSelector } from '../../../store/schema/steering.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { MailSelector } from '../../../store/model/schema/steering.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { notFound } from '../api-error.ts'
-import { insistOnOperator } from '../operator.ts'
-import { created, listReply, ok, type Route } from '../route.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { created, listReply, ok, type Route } from '../route/route.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import {
   changeSchema,
@@ -51,7 +51,7 @@ function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
     query: queueQuery,
     replies: { 200: queueSchema },
     async handle(request) {
-      insistOnOperator(request)
+      requireOperator(request)
       const question = readQueueQuestion(request.query, clock.now())
       const { at, total, totals, entries } = await reader.viewQueue(question)
       const sites = entries.flatMap(entry => siteOf(question.by, entry) ?? [])
@@ -75,9 +75,9 @@ function holdRoutes({ queueAdmin, db }: QueueRoutesOptions): Route[] {
       body: newHoldSchema,
       replies: { 200: holdSchema, 201: holdSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const { selector, reason } = readNewHold(await request.body())
-        await insistOnKnown(queueAdmin, selector)
+        await requireKnown(queueAdmin, selector)
         const { hold, isNew } = await queueAdmin.hold(selector, reason)
         return isNew ? created(holdView(hold)) : ok(holdView(hold))
       },
@@ -89,7 +89,7 @@ function holdRoutes({ queueAdmin, db }: QueueRoutesOptions): Route[] {
       summary: 'List holds (operator)',
       replies: { 200: holdListSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         return ok({ object: 'list', data: (await listActiveHolds(db)).map(holdView) })
       },
     },
@@ -101,7 +101,7 @@ function holdRoutes({ queueAdmin, db }: QueueRoutesOptions): Route[] {
       body: selectorSchema,
       replies: { 200: releaseSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const hold = await queueAdmin.release(readSelector(await request.body()))
         return ok({ object: 'queue_release', released: hold !== undefined })
       },
@@ -123,9 +123,9 @@ function changeRoute({ queueAdmin }: QueueRoutesOptions, what: 'retry' | 'cancel
     body: selectorSchema,
     replies: { 200: changeSchema },
     async handle(request) {
-      insistOnOperator(request)
+      requireOperator(request)
       const selector = readSelector(await request.body())
-      await insistOnKnown(queueAdmin, selector)
+      await requireKnown(queueAdmin, selector)
       return ok(changeView(await queueAdmin[what](selector)))
     },
   }
@@ -134,7 +134,7 @@ function changeRoute({ queueAdmin }: QueueRoutesOptions, what: 'retry' | 'cancel
 const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
 
 /** @throws ApiError 404 */
-async function insistOnKnown(queueAdmin: QueueAdmin, selector: MailSelector): Promise<void> {
+async function requireKnown(queueAdmin: QueueAdmin, selector: MailSelector): Promise<void> {
   const unknown = await queueAdmin.unknownIn(selector)
   if (unknown) throw notFound(NAMES[unknown])
 }

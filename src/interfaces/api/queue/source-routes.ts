@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import { reportSources, type SourceReportOptions } from '../../../pipeline/delivery/shaping/source-report.ts'
-import { insistOnOperator } from '../operator.ts'
-import { ok, type Route } from '../route.ts'
+import { requireOperator } from '../auth/operator.ts'
+import { ok, type Route } from '../route/route.ts'
 import { sourcesSchema, sourceView } from './source-schema.ts'
 
 export function sourceRoutes({ clock, ...options }: SourceReportOptions & { clock: Clock }): Route[] {
@@ -15,7 +15,7 @@ export function sourceRoutes({ clock, ...options }: SourceReportOptions & { cloc
       summary: 'List source IP addresses with their warm-up and paused destinations (operator)',
       replies: { 200: sourcesSchema },
       async handle(request) {
-        insistOnOperator(request)
+        requireOperator(request)
         const entries = await reportSources(options, clock.now())
         return ok({ object: 'list', data: entries.map(sourceView) })
       },

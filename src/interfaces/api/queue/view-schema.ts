@@ -12,7 +12,7 @@ import {
   VIEW_BY,
 } from '../../../pipeline/queue/view.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
-import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/schema.ts'
+import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/model/schema.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'

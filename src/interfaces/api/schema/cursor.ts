@@ -1,6 +1,6 @@
 /** Reads the cursors of the SDKs: `after` and `before` name the id of a row. */
 import { type IdPrefix, parseWireId } from '../../../lib/ids.ts'
-import type { ListPage } from '../../../store/list-page.ts'
+import type { ListPage } from '../../../store/reading/list-page.ts'
 import { invalidField } from '../api-error.ts'
 import { pageQuery, readPage } from './read.ts'
 import { idSchema } from './reply-schemas.ts'

@@ -83,7 +83,7 @@ export function bodyReader<S extends z.ZodObject>(
 function limitsIn({ shape }: z.ZodObject): ListLimit[] {
   return Object.entries(shape).flatMap(([key, field]) => {
     const inner = field instanceof z.ZodOptional ? field.unwrap() : field
-    const most = inner instanceof z.ZodArray ? mostEntries(inner) : undefined
+    const most = inner instanceof z.ZodArray ? maxEntries(inner) : undefined
     if (most === undefined) return []
     return [{ key, most }]
   })
@@ -93,7 +93,7 @@ function tooManyEntries(key: string, most: number, count: number): ApiError {
   return invalidField(key, `\`${key}\` must contain at most ${most} entries; got ${count}.`)
 }
 
-function mostEntries(list: z.ZodArray): number | undefined {
+function maxEntries(list: z.ZodArray): number | undefined {
   return (list._zod.bag as { maximum?: number }).maximum
 }
 

@@ -9,7 +9,7 @@ import {
   type SegmentFilter,
 } from '../../../resources/contacts/filters.ts'
 import { FILTERS_MAX, KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
-import type { SegmentRow } from '../../../store/schema.ts'
+import type { SegmentRow } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { nameSchema } from '../audiences/schema.ts'
 import { bodyReader } from '../schema/read.ts'

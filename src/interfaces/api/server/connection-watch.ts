@@ -142,8 +142,8 @@ export class ConnectionWatch {
     const passedMs = now - seen.at
     if (seen.contentBytes >= 0 && !isHeldBack(connection)) {
       if (passedMs < BODY_WINDOW_MS) return
-      const leastBytes = (BODY_BYTES_PER_SECOND_MIN * passedMs) / 1_000
-      if (contentBytes - seen.contentBytes < leastBytes) {
+      const minBytes = (BODY_BYTES_PER_SECOND_MIN * passedMs) / 1_000
+      if (contentBytes - seen.contentBytes < minBytes) {
         this.#options.onLate(connection)
         return
       }

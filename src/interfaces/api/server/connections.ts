@@ -12,7 +12,7 @@ import type { ReceivedRequest } from './received-request.ts'
 /** State that the connections of one client network share. */
 interface ClientNetwork {
   readonly name: string
-  readonly mostConnections: number
+  readonly maxConnections: number
   /**
    * Whether the network is a trusted proxy. Many clients share a proxy, so the limit per client does not
    * apply to it.
@@ -106,10 +106,10 @@ export function connectionOf(stream: object): ClientConnection | undefined {
 
 interface ConnectionLimits {
   /** Maximum number of connections of the listener. */
-  mostConnections: number
+  maxConnections: number
   /** Maximum number of connections of one client network. */
-  mostPerClient: number
-  /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
+  maxPerClient: number
+  /** Addresses or CIDR ranges to which `maxPerClient` does not apply. */
   trustedProxies: readonly string[]
 }
 
@@ -142,10 +142,10 @@ export class Connections implements Iterable<ClientConnection> {
    */
   admit(socket: Socket, now: number): ClientConnection | undefined {
     const network = this.#networkOf(socket.remoteAddress ?? '')
-    const isCrowd = network.connectionCount >= network.mostConnections
+    const isCrowd = network.connectionCount >= network.maxConnections
     const hasRoom =
       (!isCrowd || this.#makeRoom(network)) &&
-      (this.#open.size < this.#limits.mostConnections || this.#makeRoom())
+      (this.#open.size < this.#limits.maxConnections || this.#makeRoom())
     if (!hasRoom || socket.remoteAddress === undefined) {
       socket.destroy()
       return undefined
@@ -169,15 +169,15 @@ export class Connections implements Iterable<ClientConnection> {
     const name = clientNetworkOf(address)
     const known = this.#networks.get(name)
     if (known) return known
-    const { mostConnections, mostPerClient } = this.#limits
-    const half = Math.ceil(mostConnections / 2)
+    const { maxConnections, maxPerClient } = this.#limits
+    const half = Math.ceil(maxConnections / 2)
     const isTrusted = this.#trusted.contains(address)
     const most = isTrusted
       ? Number.POSITIVE_INFINITY
       : LOOPBACK.contains(address)
-        ? Math.max(mostPerClient, half)
-        : Math.min(mostPerClient, half)
-    return { name, mostConnections: most, isTrusted, connectionCount: 0 }
+        ? Math.max(maxPerClient, half)
+        : Math.min(maxPerClient, half)
+    return { name, maxConnections: most, isTrusted, connectionCount: 0 }
   }
 
   /**

@@ -10,7 +10,7 @@ import { isWithheld } from '../body/expectation.ts'
 import { LINGER_MS } from './last-words.ts'
 
 interface Patience {
-  mostBytes: number
+  maxBytes: number
   longestMs: number
 }
 
@@ -18,9 +18,9 @@ interface Patience {
  * Applies if nobody has started to read the body, for clients that send everything before they read the
  * reply.
  */
-const BEFORE_REPLY: Patience = { mostBytes: 4 * 1024 * 1024, longestMs: 2_000 }
+const BEFORE_REPLY: Patience = { maxBytes: 4 * 1024 * 1024, longestMs: 2_000 }
 /** Applies after the reply, for the rest of the body and for the client to read the reply. */
-const BEHIND_REPLY: Patience = { mostBytes: 64 * 1024 * 1024, longestMs: LINGER_MS }
+const BEHIND_REPLY: Patience = { maxBytes: 64 * 1024 * 1024, longestMs: LINGER_MS }
 
 export function readUnreadBodies(clock: Clock): Middleware {
   return async ({ req, res }, next) => {
@@ -47,7 +47,7 @@ function isComing(request: IncomingMessage): boolean {
 /** @returns whether the body was read to its end */
 function readAway(
   request: IncomingMessage,
-  { mostBytes, longestMs }: Patience,
+  { maxBytes, longestMs }: Patience,
   clock: Clock,
 ): Promise<boolean> {
   return new Promise(resolve => {
@@ -61,7 +61,7 @@ function readAway(
     }
     const count = (chunk: Buffer) => {
       size += chunk.length
-      if (size > mostBytes) end()
+      if (size > maxBytes) end()
     }
     const timer = clock.timer(longestMs, end)
     request.on('data', count).on('end', end)

@@ -1,6 +1,6 @@
 /** Reads the query parameters of a request. */
 import { invalidField } from '../api-error.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 
 /**
  * Matches parameters that name a resource. An empty one is left to the route, since it could widen a result.

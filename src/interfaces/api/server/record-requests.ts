@@ -9,8 +9,8 @@ import type { Id } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { withoutEncodedSecrets, withoutSecrets } from '../../../resources/request-log/redact.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
-import type { FindCredential } from '../credentials.ts'
-import type { Credential } from '../route.ts'
+import type { FindCredential } from '../auth/credentials.ts'
+import type { Credential } from '../route/route.ts'
 
 /** What the middleware of a request leaves in `ctx.state`. */
 export interface RequestState {

@@ -1,7 +1,7 @@
 /** Finds the route of a request. Only routes whose path begins with the same segment are tried. */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 
 export interface Routing {
   /** Calls the route for path and method, or the next middleware if there is none. */

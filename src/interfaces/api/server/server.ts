@@ -35,10 +35,10 @@ interface ServerOptions {
   /** Clock of all time limits except the keep-alive limit. */
   clock?: Clock
   /** Maximum number of connections. Above it, idle connections are closed (see `connections.ts`). */
-  mostConnections?: number
+  maxConnections?: number
   /** Maximum number of connections of one client network (an IPv4 address or an IPv6 /56). */
-  mostPerClient?: number
-  /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
+  maxPerClient?: number
+  /** Addresses or CIDR ranges to which `maxPerClient` does not apply. */
   trustedProxies?: readonly string[]
   /** Called when a connection could not be accepted, for example for lack of file descriptors. */
   onError?: (error: Error) => void
@@ -61,15 +61,15 @@ export async function startHttpServer(
     host,
     port,
     clock = systemClock,
-    mostConnections = 5_000,
-    mostPerClient = mostConnections,
+    maxConnections = 5_000,
+    maxPerClient = maxConnections,
     trustedProxies = [],
     headers = {},
     onError = () => {},
   }: ServerOptions,
   certificates?: NamedCertificates,
 ): Promise<HttpServer> {
-  const connections = new Connections({ mostConnections, mostPerClient, trustedProxies })
+  const connections = new Connections({ maxConnections, maxPerClient, trustedProxies })
   const answer = app.callback()
   let closing = false
   const listener: Listener = (request, response) => {

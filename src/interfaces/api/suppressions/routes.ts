@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'
 import { notFound } from '../api-error.ts'
-import { insistOnWholeAccount } from '../bound-key.ts'
-import { created, ok, pageReply, type Route } from '../route.ts'
+import { requireWholeAccount } from '../auth/bound-key.ts'
+import { created, ok, pageReply, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   newSuppressionSchema,
@@ -35,7 +35,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       body: newSuppressionSchema,
       replies: { 200: suppressionSchema, 201: suppressionSchema },
       async handle({ credential, ...request }) {
-        insistOnWholeAccount(credential)
+        requireWholeAccount(credential)
         const { emails, reason } = readSuppression(await request.body())
         const [added] = await suppressions.add(credential.accountId, emails, reason)
         const { row, isNew } = added!
@@ -74,7 +74,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       summary: 'Remove a suppression by id or address',
       replies: { 200: deletedSchema('suppression', 'sup') },
       async handle({ params, credential }) {
-        insistOnWholeAccount(credential)
+        requireWholeAccount(credential)
         const ref = suppressionRef(params.id!)
         const [row] = ref ? await suppressions.remove(credential.accountId, [ref]) : []
         if (!row) throw notFound('Suppression')
@@ -94,7 +94,7 @@ function batchRoutes(suppressions: Suppressions): Route[] {
       body: newSuppressionsSchema,
       replies: { 200: z.object({ data: z.array(suppressionSchema) }) },
       async handle({ credential, ...request }) {
-        insistOnWholeAccount(credential)
+        requireWholeAccount(credential)
         const { emails, reason } = readSuppressions(await request.body())
         const added = await suppressions.add(credential.accountId, emails, reason)
         return ok({ data: added.map(({ row }) => suppressionView(row)) })
@@ -108,7 +108,7 @@ function batchRoutes(suppressions: Suppressions): Route[] {
       body: removalsSchema,
       replies: { 200: z.object({ data: z.array(removalSchema) }) },
       async handle({ credential, ...request }) {
-        insistOnWholeAccount(credential)
+        requireWholeAccount(credential)
         const wanted = readRemovals(await request.body())
         const refs = wanted.flatMap(({ ref }) => ref ?? [])
         const removed = await suppressions.remove(credential.accountId, refs)

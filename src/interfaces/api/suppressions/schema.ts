@@ -9,7 +9,7 @@ import {
 } from '../../../protocols/smtp/address.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../../resources/suppressions/list.ts'
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
-import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
+import type { SuppressionReason, SuppressionRow } from '../../../store/model/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'

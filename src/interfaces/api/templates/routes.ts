@@ -7,14 +7,14 @@ import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import type { Templates } from '../../../resources/templates/templates.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
-  insistOnLimits,
   readNewTemplate,
   readReplacement,
   readTemplateChange,
+  requireLimits,
   templateBodySchema,
   templateChangeSchema,
   templateReplacementSchema,
@@ -122,7 +122,7 @@ function writeRoutes(templates: Templates): Route[] {
         const { accountId } = request.credential
         const id = await idOf(templates, request)
         const change = readTemplateChange(await request.body())
-        insistOnLimits({ ...found(await templates.find(accountId, id)), ...change.fields })
+        requireLimits({ ...found(await templates.find(accountId, id)), ...change.fields })
         return ok(templateView(found(await templates.change(accountId, id, change))))
       },
     },

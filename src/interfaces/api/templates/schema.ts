@@ -86,7 +86,7 @@ export const versionSchema = versionRowSchema.extend(contentSchema)
 
 type TemplateBody = ReturnType<typeof readBody>
 
-export interface NewTemplate {
+interface NewTemplate {
   fields: TemplateFields
   alias: string | null
 }
@@ -134,7 +134,7 @@ export function readTemplateChange(body: unknown): TemplateChange {
     ...(text !== undefined && { text }),
     ...added,
   }
-  insistOnNoTags({ subject: null, html: null, text: null, ...fields })
+  requireNoTags({ subject: null, html: null, text: null, ...fields })
   return { fields, ...(alias !== undefined && { alias }), isLive: false }
 }
 
@@ -147,8 +147,8 @@ function contentOf(request: TemplateBody) {
     html,
     text,
   }
-  insistOnLimits(content)
-  insistOnNoTags(content)
+  requireLimits(content)
+  requireNoTags(content)
   return content
 }
 
@@ -180,18 +180,18 @@ function isEmptyList(body: unknown, key: string): boolean {
 }
 
 function readSender(from: string): Mailbox {
-  insistOnNoVariables('from', from)
+  requireNoVariables('from', from)
   return readFrom(from)
 }
 
 /** Addresses are not rendered, so a variable in a name would be sent as it is. */
-function insistOnNoVariables(field: string, address: string): void {
+function requireNoVariables(field: string, address: string): void {
   if (parseText(address).placeholders.length > 0)
     throw invalidField(field, `\`${field}\` must not contain variables.`)
 }
 
 function readReplyTo(addresses: readonly string[]): Mailbox[] {
-  for (const address of addresses) insistOnNoVariables('reply_to', address)
+  for (const address of addresses) requireNoVariables('reply_to', address)
   if (addresses.length > REPLY_TO_MAX)
     throw invalidField(
       'reply_to',
@@ -214,13 +214,13 @@ function readAlias(alias: string): string {
  * Checks the limits of the texts that a change results in.
  * @throws ApiError
  */
-export function insistOnLimits(texts: EmailText): void {
+export function requireLimits(texts: EmailText): void {
   const fault = templateFault(texts)
   if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
 }
 
 /** @throws ApiError */
-function insistOnNoTags(texts: EmailText): void {
+function requireNoTags(texts: EmailText): void {
   const fault = tagFault(texts)
   if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
 }

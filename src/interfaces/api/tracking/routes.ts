@@ -8,7 +8,7 @@ import { visitorOf } from '../../../pipeline/tracking/bot-detection.ts'
 import { readClickToken, readOpenToken, tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import type { VisitBatcher } from '../../../pipeline/tracking/visit-batcher.ts'
 import { notFound } from '../api-error.ts'
-import type { ApiRequest, Credential, RawHttpReply, Route } from '../route.ts'
+import type { ApiRequest, Credential, RawHttpReply, Route } from '../route/route.ts'
 
 interface TrackingRoutesOptions {
   secrets: SecretKeys

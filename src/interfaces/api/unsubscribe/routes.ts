@@ -8,10 +8,10 @@ import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { type preferenceCommands, readPreferences } from '../../../pipeline/tracking/preferences.ts'
 import { tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import { readUnsubscribeToken, type Subscription } from '../../../pipeline/tracking/unsubscribe-token.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import type { RawHttpReply, Route } from '../route.ts'
+import type { RawHttpReply, Route } from '../route/route.ts'
 import { CHOICES, type Choice, UNSUBSCRIBE_PAGE_HEADERS, unsubscribePage } from './page.ts'
 
 interface UnsubscribeRoutesOptions {

@@ -3,8 +3,8 @@ import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { createEmailLinks } from '../../../pipeline/tracking/email-links.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
-import type { Find } from '../../../store/read.ts'
-import type { EmailRow } from '../../../store/schema.ts'
+import type { EmailRow } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 
 type ListedEmail = Pick<
   EmailRow,

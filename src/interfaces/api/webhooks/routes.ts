@@ -7,10 +7,10 @@ import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import { isSdk } from '../../../resources/compat/sdks.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { ApiError, notFound } from '../api-error.ts'
-import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route/route.ts'
+import { withWarnings } from '../route/warnings.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
-import { withWarnings } from '../warnings.ts'
 import {
   changedWebhookSchema,
   newWebhookSchema,

@@ -17,12 +17,12 @@ import {
   SUBSCRIBABLE_TYPES,
   type SubscribableType,
 } from '../../../resources/events/types.ts'
-import { WEBHOOK_DELIVERY_STATE, type WebhookRow } from '../../../store/schema.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookRow } from '../../../store/model/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
+import { type Warning, warningsSchema } from '../route/warnings.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { type Warning, warningsSchema } from '../warnings.ts'
 
 /** Number of domains that a webhook may be limited to. */
 const DOMAINS_MAX = 100

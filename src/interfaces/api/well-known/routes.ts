@@ -6,11 +6,11 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { findHttpAnswer } from '../../../resources/certificates/certificate-rows.ts'
+import { PROOF_PATH, proofFor } from '../../../resources/domains/checks/tracking-host.ts'
 import type { OwnPolicy } from '../../../resources/domains/own-policy.ts'
-import { PROOF_PATH, proofFor } from '../../../resources/domains/tracking-host.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { ApiError } from '../api-error.ts'
-import type { RawHttpReply, Route } from '../route.ts'
+import type { RawHttpReply, Route } from '../route/route.ts'
 
 interface WellKnownRoutesOptions {
   db: Db

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 

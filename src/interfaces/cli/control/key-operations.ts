@@ -4,7 +4,7 @@ import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import { findApiKeyAccount } from '../../../resources/accounts/api-key-rows.ts'
 import { newApiKey } from '../../../resources/accounts/api-keys.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 

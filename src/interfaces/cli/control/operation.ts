@@ -13,8 +13,8 @@ import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts
 import type { Passwords } from '../../../resources/accounts/password.ts'
 import type { userCommands } from '../../../resources/accounts/user-rows.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
-import type { Run } from '../../../store/command.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 
 /** Dependencies of operations. */
 export interface OperationParts {

@@ -4,7 +4,7 @@ import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts
 import { pathView } from '../../../pipeline/queue/paths.ts'
 import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
-import type { MailSelector } from '../../../store/schema/steering.ts'
+import type { MailSelector } from '../../../store/model/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
 /** Maximum per command, so that other commands can run in between. */

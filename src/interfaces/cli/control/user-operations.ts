@@ -7,8 +7,8 @@ import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { listAccounts } from '../../../resources/accounts/account-rows.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
 import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
-import { printable } from '../result.ts'
 import { type OperationParts, OperationRefused, operation } from './operation.ts'
+import { printable } from './result.ts'
 
 const DEFAULT_PLAN = 'scale'
 const name = lineText(100).min(1)

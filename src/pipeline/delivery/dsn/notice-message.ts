@@ -9,7 +9,7 @@ import { splitMessage } from '../../../protocols/mime/whole-message.ts'
 import type { DsnRequest } from '../../../protocols/smtp/dsn.ts'
 import { fieldsText, type HeaderField } from '../../../protocols/smtp/header-field.ts'
 import type { DsnFacts } from '../../../resources/events/dsn-notices.ts'
-import type { DsnAction } from '../../../store/schema.ts'
+import type { DsnAction } from '../../../store/model/schema.ts'
 
 export interface NoticeSource {
   action: DsnAction

@@ -24,8 +24,8 @@ import type { EmailSource } from '../../../resources/emails/email-source.ts'
 import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
 import { createFindPersonal, filledContent } from '../../../resources/templates/personal.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
-import type { Find } from '../../../store/read.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import type { StoredAttachment } from '../../accept/new-email.ts'
 import {
   createEmailLinks,

@@ -7,7 +7,7 @@ import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { loadSigningKey, type SigningKey } from '../../../protocols/dkim/keys.ts'
 import { findDomainTls, findSigningKeys } from '../../../resources/domains/domain-rows.ts'
 import { dkimContext } from '../../../resources/domains/domains.ts'
-import type { Db, DomainRow } from '../../../store/schema.ts'
+import type { Db, DomainRow } from '../../../store/model/schema.ts'
 
 export type RingKey = SigningKey & { keyId: string }
 

@@ -4,9 +4,9 @@
  */
 
 import { type alertCommands, hourOf } from '../../../resources/alerts/operator-alerts.ts'
-import type { ClaimedDelivery, Run } from '../../../store/command.ts'
-import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
-import { OTHERS, providerOf } from '../providers.ts'
+import type { ClaimedDelivery, Run } from '../../../store/model/command.ts'
+import type { OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
+import { OTHERS, providerOf } from '../destinations/providers.ts'
 import type { AttemptResult } from './finish.ts'
 
 interface Alerts {

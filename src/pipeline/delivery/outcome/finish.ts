@@ -7,12 +7,12 @@
  */
 
 import { idTime } from '../../../lib/ids.ts'
-import { type BounceClass, bounceType } from '../../../protocols/bounces/bounce-class.ts'
+import { type BounceClass, bounceType } from '../../../protocols/bounces/rules/bounce-class.ts'
 import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/email-events.ts'
-import type { ClaimedDelivery } from '../../../store/command.ts'
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
 import { fingerprintOf } from '../message/signature-fingerprint.ts'

@@ -3,13 +3,13 @@
  * values, never exceptions.
  */
 
-import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
 import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
-import type { ReplyPhase } from '../../../protocols/bounces/reading.ts'
+import type { BounceClass } from '../../../protocols/bounces/rules/bounce-class.ts'
 import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
 import type { EnvelopeFacts } from '../../../protocols/bounces/sentence/clauses.ts'
+import type { ReplyPhase } from '../../../protocols/bounces/sentence/reading.ts'
 import { formatReply, type SmtpReply } from '../../../protocols/smtp/reply.ts'
-import { providerOf } from '../providers.ts'
+import { providerOf } from '../destinations/providers.ts'
 import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
 
 type AttemptVerdict =

@@ -1,5 +1,5 @@
 /** Transcript of an attempt, as the API and the command line show it. */
-import type { AttemptRow } from '../../../store/schema.ts'
+import type { AttemptRow } from '../../../store/model/schema.ts'
 import type { HostAttempt } from './host-attempt.ts'
 
 export function transcriptOf(attempt: AttemptRow) {

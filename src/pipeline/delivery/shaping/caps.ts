@@ -1,5 +1,5 @@
 /** Rate limits that the operator has set for destinations, cached by each delivery thread. */
-import type { SiteCapRow } from '../../../store/schema.ts'
+import type { SiteCapRow } from '../../../store/model/schema.ts'
 
 interface CapRegistry {
   /** Messages per second; null when there is no limit. */

@@ -5,7 +5,7 @@
  * In: a signal per attempt, from the shaper. Out: changes of the path, and events for the worker
  * (`outages.ts` stores them).
  */
-import type { ClaimedDelivery } from '../../../store/command.ts'
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import { allBreakersOpen, type DestinationPaths } from './destination-paths.ts'
 import type { EgressPath } from './egress-path.ts'

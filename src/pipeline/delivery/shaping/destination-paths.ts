@@ -6,8 +6,8 @@
  * that the scheduler sees.
  */
 
-import type { ClaimedDelivery } from '../../../store/command.ts'
-import { DELIVERY_CLASS } from '../../../store/schema.ts'
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 import { bearsMore, capacityOf, isClosed, isIdlePath } from './admission.ts'
 import type { EgressPath } from './egress-path.ts'

@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { PathState } from '../../queue/paths.ts'
-import type { DestinationLimits } from '../providers.ts'
+import type { DestinationLimits } from '../destinations/providers.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts'
 import type { EgressSource } from './source-ips.ts'

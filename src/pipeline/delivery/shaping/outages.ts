@@ -5,8 +5,8 @@
  * In: events of the shaper, from `worker.ts`. Out: commands to the writer.
  */
 import type { Clock } from '../../../lib/clock.ts'
-import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/command.ts'
-import { DELIVERY_CLASS } from '../../../store/schema.ts'
+import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import type { adminCommands } from '../../queue/admin-commands.ts'
 import type { queueCommands } from '../../queue/commands.ts'
 import type { destinationStateCommands } from '../../queue/destination-states.ts'

@@ -4,8 +4,8 @@
  * for one account.
  */
 import { type Id, idKey, sameId } from '../../../lib/ids.ts'
-import type { ClaimedDelivery } from '../../../store/command.ts'
-import { DELIVERY_CLASS } from '../../../store/schema.ts'
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 
 export interface ReadyDelivery {

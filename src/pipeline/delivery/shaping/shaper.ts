@@ -6,11 +6,11 @@
  * scheduler, and events about circuit breakers and warm-up. Called by `worker.ts` only.
  */
 import type { Clock } from '../../../lib/clock.ts'
-import type { ClaimedDelivery } from '../../../store/command.ts'
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
-import type { PipelineSlot } from '../pipeline.ts'
-import type { DestinationLimits } from '../providers.ts'
+import type { DestinationLimits } from '../destinations/providers.ts'
+import type { PipelineSlot } from '../sessions/pipeline.ts'
 import { NO_CAPACITY } from './admission.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import {

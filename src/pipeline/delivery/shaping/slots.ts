@@ -10,7 +10,7 @@ interface SlotOptions {
   /** Deliveries in progress at once. */
   most: number
   /** Deliveries of one account in progress at once. */
-  mostOfAccount: number
+  maxPerAccount: number
 }
 
 /**
@@ -55,7 +55,7 @@ const ROOMY_SHARE_MAX = 0.5
 /** Places for parked deliveries, as a share of the slots. `fd-budget.ts` leaves descriptors for them. */
 const PARKED_SHARE = 0.125
 
-export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions): Slots {
+export function createSlots({ adaptiveLimit, most, maxPerAccount }: SlotOptions): Slots {
   const byAccount = new Map<string, number>()
   let taken = 0
   let unproven = 0
@@ -80,7 +80,7 @@ export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions)
     get isBusy() {
       return taken > unproven
     },
-    hasRoomFor: accountId => (byAccount.get(idKey(accountId)) ?? 0) < mostOfAccount,
+    hasRoomFor: accountId => (byAccount.get(idKey(accountId)) ?? 0) < maxPerAccount,
     take(isProven, accountId) {
       const key = idKey(accountId)
       byAccount.set(key, (byAccount.get(key) ?? 0) + 1)

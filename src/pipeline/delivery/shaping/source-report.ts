@@ -2,7 +2,7 @@
  * Report of the source addresses for the operator: warm-up progress, and the destinations that are paused.
  */
 import { utcDay } from '../../../lib/periods.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { listPausedDestinations } from '../../queue/destination-states.ts'
 import { listWarmupCounts, type WarmupCount } from '../../queue/warmup-grants.ts'
 import type { SourceIp } from './source-ips.ts'

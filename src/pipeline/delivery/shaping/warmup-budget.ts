@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import { nextUtcDay, utcDay } from '../../../lib/periods.ts'
-import type { Run } from '../../../store/command.ts'
+import type { Run } from '../../../store/model/command.ts'
 import type { warmupCommands } from '../../queue/warmup-grants.ts'
 import type { EgressSource } from './source-ips.ts'
 import { type WarmupPlan, warmedProvider, warmupDay } from './warmup-plan.ts'

@@ -2,7 +2,7 @@
  * Warm-up plan of source addresses: how many messages per UTC day an address may send to each mailbox
  * provider while it is new to them.
  */
-import { OTHERS, PROVIDERS } from '../providers.ts'
+import { OTHERS, PROVIDERS } from '../destinations/providers.ts'
 
 export interface WarmupPlan {
   /** Messages to one provider on the first, second and later days. There is no limit after the last one. */

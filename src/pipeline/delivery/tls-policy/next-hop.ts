@@ -5,7 +5,7 @@
  * could meet the requirements. Called by `transport.ts`.
  */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
-import type { SmartHost } from '../smart-host.ts'
+import type { SmartHost } from '../destinations/smart-host.ts'
 import type { StsPolicy } from './mta-sts-cache.ts'
 
 /**

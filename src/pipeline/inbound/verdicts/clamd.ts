@@ -8,7 +8,7 @@ const REPLY_BYTES_MAX = 4_096
 const LENGTH_BYTES = 4
 
 export function createClamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<VirusFinding> {
-  const base = { address, clock, mostReplyBytes: REPLY_BYTES_MAX }
+  const base = { address, clock, maxReplyBytes: REPLY_BYTES_MAX }
   return {
     name: 'clamd',
     ask: async mail => findingOf(await say(inChunks(mail.read()), { ...base, limitMs: FILTER_MS })),

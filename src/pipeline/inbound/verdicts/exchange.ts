@@ -16,7 +16,7 @@ export interface ExchangeOptions {
   clock: Clock
   /** Time limit from the connection to the end of the reply, in ms. */
   limitMs: number
-  mostReplyBytes: number
+  maxReplyBytes: number
   signal?: AbortSignal
 }
 
@@ -27,14 +27,14 @@ export interface ExchangeOptions {
  */
 export async function exchangeWithFilter(
   request: AsyncIterable<Uint8Array>,
-  { address, clock, limitMs, mostReplyBytes, signal }: ExchangeOptions,
+  { address, clock, limitMs, maxReplyBytes, signal }: ExchangeOptions,
 ): Promise<Buffer> {
   const socket = connect(address)
   const over = new Error(`no answer within ${limitMs / 1_000} s`)
   const timer = clock.timer(limitMs, () => socket.destroy(over))
   const onAbort = () => socket.destroy(new Error('out of time'))
   signal?.addEventListener('abort', onAbort)
-  const reply = replyOn(socket, mostReplyBytes)
+  const reply = replyOn(socket, maxReplyBytes)
   try {
     const [answer] = await Promise.all([reply, send(request, socket, reply)])
     return answer
@@ -46,13 +46,13 @@ export async function exchangeWithFilter(
 }
 
 /** A reply before a broken connection counts: some filters send the reason and close. */
-function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
+function replyOn(socket: Socket, maxBytes: number): Promise<Buffer> {
   const said = new JoinedBytes()
   return new Promise((resolve, reject) => {
     let fault: Error | undefined
     socket.on('data', (chunk: Buffer) => {
       said.add(chunk)
-      if (said.length > mostBytes) socket.destroy(new Error(`it said more than ${mostBytes} bytes`))
+      if (said.length > maxBytes) socket.destroy(new Error(`it said more than ${maxBytes} bytes`))
     })
     socket.on('error', error => {
       fault = error

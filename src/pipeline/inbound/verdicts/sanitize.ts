@@ -101,12 +101,12 @@ async function* withShortLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
 }
 
 /**
- * Joins the pieces up to the one in which the header section ends. `isWhole` is false if `mostBytes` were
+ * Joins the pieces up to the one in which the header section ends. `isWhole` is false if `maxBytes` were
  * exceeded before its end.
  */
 export async function takeHead(
   pieces: AsyncIterator<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const taken: Uint8Array[] = []
   let sizeBytes = 0
@@ -119,7 +119,7 @@ export async function takeHead(
     const seen = tail + Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1')
     if (/(?:^|\n)\r?\n/.test(taken.length === 1 ? seen : `-${seen}`))
       return { bytes: Buffer.concat(taken), isWhole: true }
-    if (sizeBytes > mostBytes) return { bytes: Buffer.concat(taken), isWhole: false }
+    if (sizeBytes > maxBytes) return { bytes: Buffer.concat(taken), isWhole: false }
     tail = seen.slice(-2)
   }
 }

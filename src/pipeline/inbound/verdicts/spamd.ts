@@ -12,7 +12,7 @@ const REPLY =
   /^SPAMD\/[\d.]+ (\d+) ([^\r\n]*)\r\n(?:[^\r\n]*\r\n)*?Spam: (True|False|Yes|No) ; (-?[\d.]+) \/ (-?[\d.]+)\r\n(?:[^\r\n]+\r\n)*\r\n([\s\S]*)$/i
 
 export function createSpamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<SpamFinding> {
-  const base = { address, clock, mostReplyBytes: REPLY_BYTES_MAX }
+  const base = { address, clock, maxReplyBytes: REPLY_BYTES_MAX }
   return {
     name: 'spamd',
     async ask(mail) {

@@ -1,5 +1,5 @@
 /** Types of the verdicts on received mail: one word per check, with the findings behind it. */
-import type { Verdict } from '../../../store/schema/inbound.ts'
+import type { Verdict } from '../../../store/model/schema/inbound.ts'
 
 export type { Verdict }
 

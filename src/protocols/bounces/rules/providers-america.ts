@@ -190,7 +190,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     class: 'policy',
     provider: 'apple',
     words: /\[(?:cs|hm)\d{2}\]/,
-    sample: 'final-dot 554 5.7.1 [CS01] ApiError by local policy',
+    sample: 'final-dot 554 5.7.1 [CS01] Refused by local policy',
   },
   {
     name: 'comcast: address limited or listed',

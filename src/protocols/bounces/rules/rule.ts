@@ -1,7 +1,8 @@
 /** Types of the rules for replies, and their matching. The first rule that matches gives the class. */
-import { type BounceClass, isAddressFault } from '../bounce-class.ts'
-import type { ReplyPhase, ReplyReading } from '../reading.ts'
+
+import type { ReplyPhase, ReplyReading } from '../sentence/reading.ts'
 import type { Finding } from '../sentence/roles.ts'
+import { type BounceClass, isAddressFault } from './bounce-class.ts'
 
 /** Kind of alert that a reply raises for the operator. */
 export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
@@ -10,7 +11,7 @@ export interface Rule {
   /** Unique name in logs and tests. */
   name: string
   class: BounceClass
-  /** Provider to whose hosts the rule applies, by its name in `pipeline/delivery/providers.ts`. */
+  /** Provider to whose hosts the rule applies, by its name in `pipeline/delivery/destinations/providers.ts`. */
   provider?: string
   /** Phases in which the rule applies. */
   phases?: readonly ReplyPhase[]

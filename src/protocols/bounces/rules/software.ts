@@ -110,7 +110,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     name: 'trend micro: address listed',
     class: 'blocked',
     words: /mail-abuse|\bers\b.{0,40}(?:list|ip)|trendmicro.{0,60}(?:reputation|ers)/,
-    sample: 'host 550 5.7.1 ApiError, mail from your address is listed: ERS-QIL IP',
+    sample: 'host 550 5.7.1 Refused, mail from your address is listed: ERS-QIL IP',
   },
   {
     name: 'postfix: verification under way',

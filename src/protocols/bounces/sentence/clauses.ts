@@ -3,8 +3,8 @@
  * address is the recipient's or ours is decided here, by the envelope.
  */
 import { domainOf } from '../../smtp/address.ts'
-import { addressesIn } from '../addresses.ts'
-import { fold, withoutQuotations } from '../fold.ts'
+import { addressesIn } from '../text/addresses.ts'
+import { fold, withoutQuotations } from '../text/fold.ts'
 import { MARKS, roleOf } from './roles.ts'
 
 /** The parties of a delivery, as far as the reader knows them. */

@@ -13,7 +13,7 @@
  */
 export type Assertion = 'absent' | 'gone' | 'nobody' | 'left' | 'failed' | 'down' | 'negated' | 'undelivered'
 
-export interface Predicate {
+interface Predicate {
   claim: Assertion
   phrase: RegExp
 }

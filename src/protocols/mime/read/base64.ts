@@ -32,7 +32,7 @@ export function base64Decoder(): OctetDecoder {
     return to
   }
   return {
-    mostOctets: octets => octets + 2,
+    maxOctets: octets => octets + 2,
     write(piece, out, at) {
       const end = piece.length
       let to = at

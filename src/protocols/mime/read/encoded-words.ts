@@ -8,7 +8,7 @@ const CHARACTERS_MAX = 4096
 
 interface Reading {
   /** Characters behind this limit are left out. */
-  mostCharacters?: number
+  maxCharacters?: number
   /** Charset of octets beyond ASCII that are neither encoded nor UTF-8. */
   declared?: string | undefined
 }
@@ -16,9 +16,9 @@ interface Reading {
 /** @param value unfolded value with one character per octet */
 export function decodeWords(
   value: string,
-  { mostCharacters = CHARACTERS_MAX, declared }: Reading = {},
+  { maxCharacters = CHARACTERS_MAX, declared }: Reading = {},
 ): string {
-  const text = value.slice(0, mostCharacters)
+  const text = value.slice(0, maxCharacters)
   if (!text.includes('=?')) return decodeText(text, undefined, declared)
   // A character may be split between words of one charset, so their octets are joined before they are
   // decoded. In a charset with shifts, each word begins in ASCII (RFC 2047 §3), and is decoded on its own.

@@ -23,9 +23,9 @@ export interface Head {
   foldedFields(): (Field & { at: number })[]
   /**
    * Unfolded value of the first field of that name, given in lower case.
-   * @param mostBytes limit of the octets that are read of the value
+   * @param maxBytes limit of the octets that are read of the value
    */
-  raw(name: string, mostBytes?: number): string | undefined
+  raw(name: string, maxBytes?: number): string | undefined
   /** Decoded value of the first field of that name, for display. */
   text(name: string): string | undefined
   /** Unfolded values of all fields of that name, given in lower case. */
@@ -200,9 +200,9 @@ class FieldPlaces implements Head {
     }))
   }
 
-  raw(name: string, mostBytes = this.#limits.valueBytesMax): string | undefined {
+  raw(name: string, maxBytes = this.#limits.valueBytesMax): string | undefined {
     const place = this.#places.find(one => this.#isNamed(one, name))
-    return place && this.#valueOf({ ...place, valueEnd: Math.min(place.valueEnd, place.valueAt + mostBytes) })
+    return place && this.#valueOf({ ...place, valueEnd: Math.min(place.valueEnd, place.valueAt + maxBytes) })
   }
 
   text(name: string): string | undefined {

@@ -9,9 +9,9 @@ export interface OctetDecoder {
   /**
    * Returns the limit of the octets that `write` writes for a piece of that size, and `end` for a size of 0.
    */
-  mostOctets(pieceOctets: number): number
+  maxOctets(pieceOctets: number): number
   /**
-   * @param out has room for `mostOctets` behind `at`, and shares no memory with `piece`
+   * @param out has room for `maxOctets` behind `at`, and shares no memory with `piece`
    * @returns the position behind what was written
    */
   write(piece: Uint8Array, out: Uint8Array, at: number): number
@@ -30,7 +30,7 @@ export function decodeInPieces(
   encoded: Uint8Array,
   take: (decoded: Buffer) => boolean,
 ): void {
-  const out = Buffer.allocUnsafe(decoder.mostOctets(Math.min(PIECE_OCTETS, encoded.length)))
+  const out = Buffer.allocUnsafe(decoder.maxOctets(Math.min(PIECE_OCTETS, encoded.length)))
   for (let at = 0; at < encoded.length; at += PIECE_OCTETS) {
     const end = decoder.write(encoded.subarray(at, at + PIECE_OCTETS), out, 0)
     if (end > 0 && !take(out.subarray(0, end))) return
@@ -42,14 +42,14 @@ export function decodeInPieces(
 /**
  * Decodes the first octets of a body.
  *
- * @param mostOctets limit of the result, and the memory that is allocated for it
+ * @param maxOctets limit of the result, and the memory that is allocated for it
  */
-export function decodeOctets(decoder: OctetDecoder, encoded: Uint8Array, mostOctets: number): Buffer {
-  const decoded = Buffer.allocUnsafe(mostOctets)
+export function decodeOctets(decoder: OctetDecoder, encoded: Uint8Array, maxOctets: number): Buffer {
+  const decoded = Buffer.allocUnsafe(maxOctets)
   let size = 0
   decodeInPieces(decoder, encoded, piece => {
     size += piece.copy(decoded, size)
-    return size < mostOctets
+    return size < maxOctets
   })
   return decoded.subarray(0, size)
 }

@@ -81,7 +81,7 @@ export function quotedPrintableDecoder(): OctetDecoder {
     return to
   }
   return {
-    mostOctets: octets => octets + LOOK_AHEAD + 4,
+    maxOctets: octets => octets + LOOK_AHEAD + 4,
     write(piece, out, at) {
       if (work.length < workEnd + piece.length) {
         const grown = Buffer.alloc(workEnd + piece.length)

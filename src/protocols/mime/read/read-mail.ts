@@ -117,7 +117,7 @@ function headerOf(
       .fields()
       .map(({ name, value }) => [
         name,
-        decodeWords(value, { mostCharacters: HEADER_CHARACTERS_MAX, declared }).replaceAll('\0', ''),
+        decodeWords(value, { maxCharacters: HEADER_CHARACTERS_MAX, declared }).replaceAll('\0', ''),
       ]),
   }
 }

@@ -20,25 +20,25 @@ export interface LeafText {
   isCut: boolean
 }
 
-/** @param mostCharacters limit of the result, which limits the memory for a part of any length, too */
+/** @param maxCharacters limit of the result, which limits the memory for a part of any length, too */
 export function textOfLeaf(
   bytes: Buffer,
   leaf: Pick<Leaf, 'type' | 'encoding' | 'start' | 'end'>,
-  mostCharacters: number,
+  maxCharacters: number,
 ): LeafText {
   const { type, start, end, encoding } = leaf
-  const mostOctets = CHARACTER_OCTETS_MAX * mostCharacters
-  const decoded = decodeBytes(bytes.subarray(start, end), encoding, mostOctets + 1)
-  const hasMore = decoded.length > mostOctets
+  const maxOctets = CHARACTER_OCTETS_MAX * maxCharacters
+  const decoded = decodeBytes(bytes.subarray(start, end), encoding, maxOctets + 1)
+  const hasMore = decoded.length > maxOctets
   const octets = hasMore ? withoutHalfCharacter(decoded) : decoded
   const isHtml = type.value === 'text/html'
   const charset = type.params.get('charset') ?? (isHtml ? metaCharset(octets) : undefined)
-  const { text, isCut } = beginningOf(cleanPieces(textPieces(octets, charset)), mostCharacters)
+  const { text, isCut } = beginningOf(cleanPieces(textPieces(octets, charset)), maxCharacters)
   const isFlowed = !isHtml && type.params.get('format')?.toLowerCase() === 'flowed'
   const whole = isFlowed ? unflowed(text, type.params.get('delsp')?.toLowerCase() === 'yes') : text
-  const isTooLong = whole.length > mostCharacters
+  const isTooLong = whole.length > maxCharacters
   return {
-    text: (isTooLong ? whole.slice(0, mostCharacters) : whole).toWellFormed(),
+    text: (isTooLong ? whole.slice(0, maxCharacters) : whole).toWellFormed(),
     isCut: hasMore || isCut || isTooLong,
   }
 }
@@ -78,11 +78,11 @@ function writeClean(units: Units, out: Units): number {
 }
 
 /** Requests no more pieces than needed. */
-function beginningOf(pieces: Iterable<string>, mostCharacters: number): LeafText {
+function beginningOf(pieces: Iterable<string>, maxCharacters: number): LeafText {
   let text = ''
   for (const piece of pieces) {
     text += piece
-    if (text.length > mostCharacters) return { text: text.slice(0, mostCharacters), isCut: true }
+    if (text.length > maxCharacters) return { text: text.slice(0, maxCharacters), isCut: true }
   }
   return { text, isCut: false }
 }
@@ -95,8 +95,8 @@ function beginningOf(pieces: Iterable<string>, mostCharacters: number): LeafText
  */
 export function unflowed(text: string, joins: boolean): string {
   // A blank is added behind the quote marks of a line, which has at least one mark and a line end.
-  const mostUnits = Math.ceil(text.length * 1.5) + 2
-  return rewriteUnits(text, mostUnits, (units, out) => writeUnflowed(units, joins, out))
+  const maxUnits = Math.ceil(text.length * 1.5) + 2
+  return rewriteUnits(text, maxUnits, (units, out) => writeUnflowed(units, joins, out))
 }
 
 /** @returns the number of written units */
@@ -138,16 +138,16 @@ type Units = Uint8Array | Uint16Array
 /**
  * Rewrites a text as an array of code units. Strings between a million line ends would be a million strings.
  *
- * @param mostUnits limit of the units that `write` writes
+ * @param maxUnits limit of the units that `write` writes
  * @param write returns the number of units that it has written
  */
-function rewriteUnits(text: string, mostUnits: number, write: (units: Units, out: Units) => number): string {
+function rewriteUnits(text: string, maxUnits: number, write: (units: Units, out: Units) => number): string {
   if (!BEYOND_LATIN1.test(text)) {
-    const out = Buffer.allocUnsafe(mostUnits)
+    const out = Buffer.allocUnsafe(maxUnits)
     return out.toString('latin1', 0, write(Buffer.from(text, 'latin1'), out))
   }
   const memory = Buffer.from(text, 'utf16le')
   const units = new Uint16Array(memory.buffer, memory.byteOffset, text.length)
-  const out = new Uint16Array(mostUnits)
+  const out = new Uint16Array(maxUnits)
   return Buffer.from(out.buffer, 0, 2 * write(units, out)).toString('utf16le')
 }

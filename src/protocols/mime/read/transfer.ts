@@ -52,7 +52,7 @@ export function createDecoder(encoding: Encoding): PartDecoder {
       return decoded.length === 1 ? decoded[0]! : Buffer.concat(decoded)
     },
     end() {
-      const out = Buffer.allocUnsafe(decoder.mostOctets(0))
+      const out = Buffer.allocUnsafe(decoder.maxOctets(0))
       return out.subarray(0, decoder.end(out, 0))
     },
   }
@@ -60,13 +60,13 @@ export function createDecoder(encoding: Encoding): PartDecoder {
 
 /**
  * Returns the first octets of a decoded part; they may share memory with `bytes`.
- * @param mostOctets memory for this many octets is allocated at once; without it, the size is computed first
+ * @param maxOctets memory for this many octets is allocated at once; without it, the size is computed first
  */
-export function decodeBytes(bytes: Uint8Array, encoding: Encoding, mostOctets?: number): Buffer {
+export function decodeBytes(bytes: Uint8Array, encoding: Encoding, maxOctets?: number): Buffer {
   const decoder = octetDecoder(encoding)
-  if (!decoder) return asIs(bytes.subarray(0, mostOctets))
-  const needed = mostOctets === undefined ? decodedSize(bytes, encoding) : decoder.mostOctets(bytes.length)
-  return decodeOctets(decoder, bytes, Math.min(needed, mostOctets ?? needed))
+  if (!decoder) return asIs(bytes.subarray(0, maxOctets))
+  const needed = maxOctets === undefined ? decodedSize(bytes, encoding) : decoder.maxOctets(bytes.length)
+  return decodeOctets(decoder, bytes, Math.min(needed, maxOctets ?? needed))
 }
 
 /** Returns the size of the decoded part, without holding the decoded part in memory. */

@@ -59,7 +59,7 @@ export function uuDecoder(): OctetDecoder {
   return {
     // A line whose trailing blanks were removed on the way is short, but represents the full number of
     // octets.
-    mostOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + FIRST_LINE_BYTES_MAX,
+    maxOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + FIRST_LINE_BYTES_MAX,
     write(piece, out, at) {
       let to = at
       for (let from = 0; from < piece.length; from++) {

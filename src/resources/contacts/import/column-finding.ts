@@ -7,7 +7,7 @@ import { isForbidding, PHRASE_CHARACTERS_MAX, wordsOf } from './contact-words.ts
 import { isAboutOthers, isKind, isOrdinary, isOrdinaryDate } from './ordinary-names.ts'
 
 /** How a column without a known name says who has left; `ask` if that is not certain. */
-export type ColumnFinding = 'none' | 'ask' | 'left' | 'word'
+type ColumnFinding = 'none' | 'ask' | 'left' | 'word'
 
 /** Beside more different texts, a word of leaving that is said of much else means something else. */
 const VAGUE_TEXTS_MAX = 4

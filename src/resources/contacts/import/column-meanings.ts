@@ -23,7 +23,7 @@ export function answeredValue(cell: string): string {
 }
 
 /** @throws ImportFault if a column is not in the header row */
-export function insistOnColumns(names: readonly string[], meanings: ColumnMeanings): void {
+export function requireColumns(names: readonly string[], meanings: ColumnMeanings): void {
   for (const name of meanings.keys())
     if (!names.includes(name))
       throw new ImportFault(

@@ -1,14 +1,10 @@
 /** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
 import { KEYS_MAX } from '../limits.ts'
-import { keyFault } from '../properties.ts'
-import { type ColumnMeaning, type ColumnMeanings, insistOnColumns } from './column-meanings.ts'
+import { FIELD_COLUMNS, type FieldColumn, keyFault } from '../properties.ts'
+import { type ColumnMeaning, type ColumnMeanings, requireColumns } from './column-meanings.ts'
 import { type ConsentMeaning, consentMeaning, plainName } from './consent.ts'
 import { ImportFault } from './fault.ts'
-
-export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
-
-export type FieldColumn = (typeof FIELD_COLUMNS)[number]
 
 export const COLUMN_TYPES = ['string', 'number', 'boolean'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
@@ -94,7 +90,7 @@ export function columnsOf(
       broken,
       `The column name \`${broken}\` must be valid in the charset of the file (UTF-8 unless the content type sets another).`,
     )
-  insistOnColumns(names, meanings)
+  requireColumns(names, meanings)
   const columns = (map ? mappedColumns(names, map) : namedColumns(names)).map((column, i) =>
     withMeaning(column, names[i]!, meanings.get(names[i]!), map !== undefined),
   )

@@ -1,7 +1,12 @@
 /** Commands that store an import. Each batch of rows is stored together with the report of the import. */
 import type { Id } from '../../../lib/ids.ts'
-import { command, type Tx } from '../../../store/command.ts'
-import type { ContactImportRow, ContactRow, ContactTopicRow, ImportState } from '../../../store/schema.ts'
+import { command, type Tx } from '../../../store/model/command.ts'
+import type {
+  ContactImportRow,
+  ContactRow,
+  ContactTopicRow,
+  ImportState,
+} from '../../../store/model/schema.ts'
 import { hasAudience } from '../audience-commands.ts'
 import { type ContactPlace, changedContact, hasSameFields, newContact } from '../contact.ts'
 import { PROPERTIES_MAX } from '../limits.ts'

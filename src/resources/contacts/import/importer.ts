@@ -6,8 +6,8 @@
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
-import type { Run } from '../../../store/command.ts'
-import type { ContactImportRow } from '../../../store/schema.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { ContactImportRow } from '../../../store/model/schema.ts'
 import type { TopicSubscription } from '../topic-commands.ts'
 import { type Column, columnNotes, keysOf, tooManyKeys } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'

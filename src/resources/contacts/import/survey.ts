@@ -24,14 +24,14 @@ import { cellText, emptyAnswer, leftBy } from './row.ts'
 import { openText } from './text.ts'
 
 /** A value with the first row that has it. */
-export interface QuestionedValue {
+interface QuestionedValue {
   value: string
   row: number
   email: string | null
 }
 
 /** A column of which the file does not say whether it tells who has left. */
-export interface ConsentQuestion {
+interface ConsentQuestion {
   column: string
   /** The first different values, at most 12, and `''` if there are empty cells. */
   values: readonly QuestionedValue[]

@@ -1,6 +1,6 @@
 /** Ends imports whose process died, and deletes expired import reports. */
 import type { Clock } from '../../../lib/clock.ts'
-import type { Run } from '../../../store/command.ts'
+import type { Run } from '../../../store/model/command.ts'
 import type { importCommands } from './commands.ts'
 
 /** An import in progress is updated more often. Without updates it counts as interrupted. */

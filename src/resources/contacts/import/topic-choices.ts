@@ -3,8 +3,8 @@
  * cannot subscribe a contact that has chosen to leave it.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
-import type { Tx } from '../../../store/command.ts'
-import type { ContactTopicRow } from '../../../store/schema.ts'
+import type { Tx } from '../../../store/model/command.ts'
+import type { ContactTopicRow } from '../../../store/model/schema.ts'
 import type { TopicSubscription } from '../topic-commands.ts'
 
 /** Returns the rows to write for a contact; an empty list from the second call for the same contact. */

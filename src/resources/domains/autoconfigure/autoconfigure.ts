@@ -5,11 +5,11 @@
 import { type Id, idKey } from '../../../lib/ids.ts'
 import { createKeyedLock } from '../../../lib/keyed-lock.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
-import type { Db } from '../../../store/schema.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import type { CheckSessions } from '../check-session.ts'
+import type { LinkPlace } from '../checks/tracking-host.ts'
 import { allRecordsOf, type DomainDnsRecord } from '../dns-records.ts'
 import { findDomain } from '../domain-rows.ts'
-import type { LinkPlace } from '../tracking-host.ts'
 import { type Placed, placeRecord } from './place.ts'
 import { type DnsProvider, ProviderFault } from './provider.ts'
 

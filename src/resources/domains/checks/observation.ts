@@ -86,7 +86,7 @@ export async function look(probe: DnsProbe, { resolvers, authorities }: Observer
  * sufficient, since others may have cached an older answer.
  */
 export function checkOf(expected: string, looks: Looks, more: readonly Problem[] = []): Check {
-  const status = mostHopeful(looks.resolvers.map(statusOf))
+  const status = bestOf(looks.resolvers.map(statusOf))
   const found = union(looks.resolvers)
   const problems = [...problemsOf(looks), ...more]
   return {
@@ -115,7 +115,7 @@ export function standingOf({ resolvers, authorities }: Looks): Standing {
   return resolvers.length - lost > lost ? 'gone' : 'unknown'
 }
 
-function mostHopeful(statuses: readonly CheckStatus[]): CheckStatus {
+function bestOf(statuses: readonly CheckStatus[]): CheckStatus {
   if (statuses.includes('verified')) return 'verified'
   return statuses.includes('failed') ? 'failed' : 'pending'
 }

@@ -2,7 +2,6 @@
 import { equalBytes, type SecretKeys } from '../../../lib/secret-keys.ts'
 import { OutboundFault } from '../../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../../protocols/http-client/outbound.ts'
-import { NOT_SERVED, PROOF_PATH, proofFor, type TrackingHost } from '../tracking-host.ts'
 import {
   type Check,
   checkOf,
@@ -13,6 +12,7 @@ import {
   unknown,
   withProblems,
 } from './observation.ts'
+import { NOT_SERVED, PROOF_PATH, proofFor, type TrackingHost } from './tracking-host.ts'
 import { targetProblems } from './values.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Creates the tables of accounts, users and credentials. */
 import type { Kysely } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function accounts(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createUsers(db, columns)

@@ -1,6 +1,6 @@
 /** Creates the tables of templates, broadcasts and tracking. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function broadcasts(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createTemplates(db, columns)

@@ -1,6 +1,6 @@
 /** Creates the tables of audiences, contacts, segments, topics and imports. */
 import type { Kysely } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function contacts(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createAudiences(db, columns)

@@ -1,6 +1,6 @@
 /** Creates the tables of domains, their DKIM keys and claims to them. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function domains(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createDomains(db, columns)

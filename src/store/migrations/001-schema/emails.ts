@@ -1,6 +1,6 @@
 /** Creates the tables of emails, their contents and the search index. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function emails(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createContents(db, columns)

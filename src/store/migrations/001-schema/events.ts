@@ -1,6 +1,6 @@
 /** Creates the tables of what happens to emails: events, reports, notifications and suppressions. */
 import type { Kysely } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function events(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createEvents(db, columns)

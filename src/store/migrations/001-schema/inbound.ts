@@ -1,6 +1,6 @@
 /** Creates the tables of mail received for customers' domains. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function inbound(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createInboundMessages(db, columns)

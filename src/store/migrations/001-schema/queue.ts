@@ -1,6 +1,6 @@
 /** Creates the tables of deliveries, their attempts, and the state of destinations. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function queue(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createDeliveries(db, columns)

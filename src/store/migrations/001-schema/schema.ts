@@ -1,6 +1,6 @@
 /** Creates the schema of version 0.1. */
 import type { Kysely } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 import { accounts } from './accounts.ts'
 import { broadcasts } from './broadcasts.ts'
 import { contacts } from './contacts.ts'

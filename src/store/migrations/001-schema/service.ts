@@ -1,6 +1,6 @@
 /** Creates the tables of the service itself: settings, certificates, alerts and the log of requests. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function service(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createSettings(db, columns)

@@ -1,6 +1,6 @@
 /** Creates the tables of webhooks and their deliveries. */
 import { type Kysely, sql } from 'kysely'
-import type { Columns } from '../columns.ts'
+import type { Columns } from '../../model/columns.ts'
 
 export async function webhooks(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createWebhooks(db, columns)

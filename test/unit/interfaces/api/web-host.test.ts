@@ -1,6 +1,6 @@
 /** What strangers send to the pages of links and to ACME challenges: ten times what is taken. */
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../../src/interfaces/api/route.ts'
+import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../src/interfaces/api/server/server.ts'
 import { trackingRoutes } from '../../../../src/interfaces/api/tracking/routes.ts'

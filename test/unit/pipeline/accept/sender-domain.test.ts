@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
-import type { DomainStatus } from '../../../../src/store/schema.ts'
+import type { DomainStatus } from '../../../../src/store/model/schema.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, sameId } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
-import { DELIVERY_STATE, type DefaultSubscription } from '../../../../src/store/schema.ts'
+import { DELIVERY_STATE, type DefaultSubscription } from '../../../../src/store/model/schema.ts'
 import { openAudience } from '../../../kit/audience.ts'
 import { planOf } from '../../../kit/database.ts'
 import { HOUR_MS, newId, postOver } from '../../../kit/mail.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { idKey } from '../../../../src/lib/ids.ts'
 import type { broadcastCommands } from '../../../../src/pipeline/broadcasts/commands.ts'
-import type { Run } from '../../../../src/store/command.ts'
+import type { Run } from '../../../../src/store/model/command.ts'
 import { suite } from '../../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
 

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { USUAL_LIMITS } from '../../../../src/pipeline/delivery/providers.ts'
+import { USUAL_LIMITS } from '../../../../src/pipeline/delivery/destinations/providers.ts'
 import type { AdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import { admitNext } from '../../../../src/pipeline/delivery/shaping/admission.ts'
 import { createEgressPath } from '../../../../src/pipeline/delivery/shaping/egress-path.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import { UNBOUNDED, type WarmupBudget } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
-import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -47,7 +47,7 @@ function open({
   const deliveries = Array.from({ length: claimed }, (_, i) => ({ address: `d${i}`, accountId: ACCOUNT }))
   path.ready.put(deliveryClass, deliveries as ClaimedDelivery[])
   const adaptiveLimit: AdaptiveLimit = { room: cpuRoom, enter: () => () => {}, onRoom() {} }
-  const slots = createSlots({ adaptiveLimit, most: threadSlots, mostOfAccount: accountSlots })
+  const slots = createSlots({ adaptiveLimit, most: threadSlots, maxPerAccount: accountSlots })
   const admit = (others = 0) => {
     const next = admitNext(path, slots, others)
     return typeof next === 'string' ? next : next.delivery.address

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { createAlerts } from '../../../../src/pipeline/delivery/outcome/alerts.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import { listOperatorAlerts } from '../../../../src/resources/alerts/operator-alerts.ts'
-import type { OperatorAlertRow } from '../../../../src/store/schema/alerts.ts'
+import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 

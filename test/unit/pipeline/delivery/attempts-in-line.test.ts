@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
-import { PipelineSlotLost, runPipelined } from '../../../../src/pipeline/delivery/pipeline.ts'
+import { PipelineSlotLost, runPipelined } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
 import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { HOSTS, mailTo, open, short, wayOver } from './open-attempt.ts'

@@ -1,11 +1,8 @@
 import * as assert from 'uvu/assert'
-import {
-  countedDestination,
-  countedResult,
-} from '../../../../src/pipeline/delivery/outcome/counted-result.ts'
+import { countedDestination, countedResult } from '../../../../src/pipeline/delivery/counted-result.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import type { RouteTarget } from '../../../../src/pipeline/delivery/route.ts'
-import type { DeliveryStatus } from '../../../../src/store/schema.ts'
+import type { DeliveryStatus } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('counted result')

@@ -4,10 +4,10 @@ import {
   type DeliveryRunnerOptions,
 } from '../../../../src/pipeline/delivery/delivery-runner.ts'
 import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
-import { PipelineSlotLost } from '../../../../src/pipeline/delivery/pipeline.ts'
+import { PipelineSlotLost } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
 import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { newId, SIMULATOR } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'

@@ -8,7 +8,10 @@ import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { Outcome } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
-import { createSessionPool, type SessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import {
+  createSessionPool,
+  type SessionPool,
+} from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import { type NextHop, nextHopTo } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
@@ -176,7 +179,7 @@ function storyOf({ verdict }: Outcome, [first, second]: Scene['mxs']): Story {
 }
 
 /** Nothing is kept that could not be used, and in the end there is no connection and no timer. */
-async function insistOnOrder(scene: Scene) {
+async function requireOrder(scene: Scene) {
   const { clock, pool, mxs } = scene
   const kept = pool.take('mx1.test mx2.test', 'ok@there.test') ?? pool.take('mx1.test', 'ok@there.test')
   if (kept) {
@@ -198,7 +201,7 @@ for (const [point, cells] of Object.entries(EXPECTED) as [Exclude<Point, 'helo' 
       const outcome = await sent(scene, point, ['mx1.test', 'mx2.test'])
       assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
       assert.not.ok(outcome.meaning?.blamesAddress)
-      await insistOnOrder(scene)
+      await requireOrder(scene)
     })
 
     if (expected === 'second')
@@ -208,7 +211,7 @@ for (const [point, cells] of Object.entries(EXPECTED) as [Exclude<Point, 'helo' 
         assert.is(storyOf(outcome, scene.mxs), name === '5xx' ? 'bounced' : 'deferred', outcome.text)
         assert.not.ok(outcome.meaning?.blamesAddress)
         assert.is(scene.mxs[0].messages.length, 0)
-        await insistOnOrder(scene)
+        await requireOrder(scene)
       })
   }
 
@@ -216,7 +219,7 @@ test('connection refused: the second host is tried', async t => {
   const scene = await open(t, 'banner', 'drop')
   await scene.mxs[0].close()
   assert.is(storyOf(await scene.send('ok', ['mx1.test', 'mx2.test']), scene.mxs), 'second')
-  await insistOnOrder(scene)
+  await requireOrder(scene)
 })
 
 for (const [names, expected] of [
@@ -239,7 +242,7 @@ for (const [names, expected] of [
     assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
     if (expected === 'deferred')
       assert.equal([outcome.phase, outcome.text], ['connect', 'timed out after 20 s'])
-    await insistOnOrder(scene)
+    await requireOrder(scene)
   })
 
 test.run()

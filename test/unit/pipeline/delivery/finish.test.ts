@@ -8,10 +8,10 @@ import {
 } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
-import type { BounceClass } from '../../../../src/protocols/bounces/bounce-class.ts'
+import type { BounceClass } from '../../../../src/protocols/bounces/rules/bounce-class.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { readRecord } from '../../../../src/resources/emails/attempt-record.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { HOUR_MS, newId } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
 

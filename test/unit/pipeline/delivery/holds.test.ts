@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
-import type { MailSelector } from '../../../../src/store/schema/steering.ts'
+import type { MailSelector } from '../../../../src/store/model/schema/steering.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'

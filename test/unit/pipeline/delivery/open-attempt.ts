@@ -6,7 +6,7 @@ import {
   attempt,
   type SmtpAttemptResult,
 } from '../../../../src/pipeline/delivery/attempt.ts'
-import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import {

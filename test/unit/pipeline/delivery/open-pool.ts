@@ -1,7 +1,7 @@
 /** A pool of sessions to a scripted MX, at a time that the test moves. */
 
 import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
-import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { type FakeMxOptions, startFakeMx } from '../../../kit/fake-mx.ts'
 import type { TestContext } from '../../../kit/suite.ts'
 import { dial } from './smtp-client/dial.ts'

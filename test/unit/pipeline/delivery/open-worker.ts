@@ -3,10 +3,10 @@
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { createEventLoopUtilization } from '../../../../src/lib/event-loop-utilization.ts'
 import { utcDay } from '../../../../src/lib/periods.ts'
+import { destinationLimits } from '../../../../src/pipeline/delivery/destinations/providers.ts'
 import type { MessageMaker } from '../../../../src/pipeline/delivery/message/message.ts'
-import { destinationLimits } from '../../../../src/pipeline/delivery/providers.ts'
 import { createRouter, type DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
-import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
@@ -20,8 +20,8 @@ import { type DueQueueKey, stepDeferredQueueKeys } from '../../../../src/pipelin
 import { waitingAt } from '../../../../src/pipeline/queue/waiting-mail.ts'
 import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
-import type { MailSelector } from '../../../../src/store/schema/steering.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
+import type { MailSelector } from '../../../../src/store/model/schema/steering.ts'
 import { type FakeMxOptions, startFakeMx } from '../../../kit/fake-mx.ts'
 import { SIMULATOR } from '../../../kit/mail.ts'
 import type { TestContext } from '../../../kit/suite.ts'
@@ -104,7 +104,7 @@ export async function openWorker(
         most: slots,
       }),
       most: slots,
-      mostOfAccount: slots,
+      maxPerAccount: slots,
     }),
     limitsOf: destinationLimits({}),
     capOf: () => null,

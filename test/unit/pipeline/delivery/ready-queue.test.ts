@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createReadyQueue } from '../../../../src/pipeline/delivery/shaping/ready-queue.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
-import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { newId } from '../../../kit/new-id.ts'
 import { suite } from '../../../kit/suite.ts'
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createRecorder } from '../../../../src/pipeline/delivery/recorder.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 

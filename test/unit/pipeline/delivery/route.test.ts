@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
+import type { SmartHost } from '../../../../src/pipeline/delivery/destinations/smart-host.ts'
 import { createRouter, routeTo } from '../../../../src/pipeline/delivery/route.ts'
-import type { SmartHost } from '../../../../src/pipeline/delivery/smart-host.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'

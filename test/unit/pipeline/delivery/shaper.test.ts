@@ -1,6 +1,10 @@
 import * as assert from 'uvu/assert'
-import type { PipelineSlot } from '../../../../src/pipeline/delivery/pipeline.ts'
-import { type DestinationLimits, USUAL_LIMITS } from '../../../../src/pipeline/delivery/providers.ts'
+import {
+  type DestinationLimits,
+  USUAL_LIMITS,
+} from '../../../../src/pipeline/delivery/destinations/providers.ts'
+import type { PipelineSlot } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
+import type { SharedSession } from '../../../../src/pipeline/delivery/sessions/shared-session.ts'
 import type { AdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import type {
   CongestionSignal,
@@ -14,9 +18,8 @@ import {
   type SourceIps,
 } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
 import { UNBOUNDED } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
-import type { SharedSession } from '../../../../src/pipeline/delivery/shared-session.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
-import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -34,13 +37,13 @@ const many = (count: number, prefix = 'd') =>
 interface OpenOptions {
   limits?: Partial<DestinationLimits>
   most?: number
-  mostOfAccount?: number
+  maxPerAccount?: number
   /** Our addresses. */
   ips?: readonly string[]
 }
 
 /** Shaper whose deliveries end when the test says so. */
-function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [] }: OpenOptions = {}) {
+function openSites({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [] }: OpenOptions = {}) {
   const clock = createManualClock()
   const sourceIps = createSourceIps(
     ips.map(address => ({ address, name: null })),
@@ -60,7 +63,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const caps = new Map<string, number>()
   const real = createShaper({
     clock,
-    slots: createSlots({ adaptiveLimit: NO_CROWD, most, mostOfAccount }),
+    slots: createSlots({ adaptiveLimit: NO_CROWD, most, maxPerAccount }),
     warmupBudgets: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: destination => caps.get(destination) ?? null,
@@ -610,7 +613,7 @@ test('destinations that have never answered leave some slots to those that have'
 })
 
 test('an account uses no more than its share of slots and does not block others', async () => {
-  const { destinations, begun, end } = openSites({ mostOfAccount: 2 })
+  const { destinations, begun, end } = openSites({ maxPerAccount: 2 })
   const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
   destinations.take('destination', [...many(4), other])
   assert.equal(begun, ['d0', 'other', 'd1'])

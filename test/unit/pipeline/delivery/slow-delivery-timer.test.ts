@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createSlowDeliveryTimer } from '../../../../src/pipeline/delivery/slow-delivery-timer.ts'
-import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'

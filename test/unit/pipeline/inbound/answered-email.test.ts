@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText, wireId } from '../../../../src/lib/ids.ts'
 import { answeredEmail, referredEmails } from '../../../../src/pipeline/inbound/answered-email.ts'
-import type { Find } from '../../../../src/store/read.ts'
+import type { Find } from '../../../../src/store/reading/read.ts'
 import { newId } from '../../../kit/new-id.ts'
 import { suite } from '../../../kit/suite.ts'
 

@@ -16,8 +16,8 @@ import {
   type Verdicts,
 } from '../../../../src/pipeline/inbound/message-verdicts.ts'
 import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
-import type { Db } from '../../../../src/store/schema.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
+import type { Db } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { createManualClock, type ManualClock, settled } from '../../../kit/manual-clock.ts'
 import { openReaders } from '../../../kit/readers.ts'

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { takeIn } from '../../../../src/pipeline/inbound/intake.ts'
 import { createMailBytes } from '../../../../src/pipeline/inbound/mail-bytes.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/intake')

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { RcptPolicy } from '../../../../src/pipeline/inbound/rcpt-policy.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { admitAll, finish, openInboundListener as open } from '../../../kit/inbound-listener.ts'
 import { dialSmtp } from '../../../kit/smtp-client.ts'
 import { suite } from '../../../kit/suite.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { idText } from '../../../../src/lib/ids.ts'
-import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { planOf } from '../../../kit/database.ts'
 import { endings, finishFor, HOUR_MS, postOver, SIMULATOR } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'

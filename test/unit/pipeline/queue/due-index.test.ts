@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createDueIndex } from '../../../../src/pipeline/queue/due-index.ts'
 import type { DueQueueKey } from '../../../../src/pipeline/queue/queue-key-rows.ts'
-import { queueKeyText } from '../../../../src/store/command.ts'
+import { queueKeyText } from '../../../../src/store/model/command.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'

@@ -5,8 +5,8 @@ import {
   createFairScheduler,
   type FairScheduler,
 } from '../../../../src/pipeline/queue/fair-scheduler.ts'
-import { queueKeyText } from '../../../../src/store/command.ts'
-import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import { queueKeyText } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 

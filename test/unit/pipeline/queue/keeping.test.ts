@@ -6,7 +6,7 @@ import {
   startLeaseWatch,
   trackLeases,
 } from '../../../../src/pipeline/queue/leases.ts'
-import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { finishFor, postOver } from '../../../kit/mail.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { openLocalStore } from '../../../kit/store.ts'

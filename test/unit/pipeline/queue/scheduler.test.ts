@@ -6,7 +6,7 @@ import {
   type ClaimedDelivery,
   type QueueKey,
   StorageUnavailable,
-} from '../../../../src/store/command.ts'
+} from '../../../../src/store/model/command.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 

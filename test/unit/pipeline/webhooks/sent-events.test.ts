@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { attemptsOf, sentEventsOf } from '../../../../src/pipeline/webhooks/sent-events.ts'
 import type { ListedDelivery } from '../../../../src/pipeline/webhooks/webhook-rows.ts'
 import { deliveryRow } from '../../../../src/resources/events/outbox.ts'
-import type { LoggedAttempt, WebhookDeliveryRow } from '../../../../src/store/schema.ts'
+import type { LoggedAttempt, WebhookDeliveryRow } from '../../../../src/store/model/schema.ts'
 import { newId } from '../../../kit/new-id.ts'
 import { suite } from '../../../kit/suite.ts'
 

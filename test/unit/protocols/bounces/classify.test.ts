@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { isAddressFault } from '../../../../src/protocols/bounces/bounce-class.ts'
 import { classify } from '../../../../src/protocols/bounces/classify.ts'
-import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
+import { isAddressFault } from '../../../../src/protocols/bounces/rules/bounce-class.ts'
+import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'
 import { suite } from '../../../kit/suite.ts'
 import { KNOWN_REPLIES, readLine } from './replies.ts'
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomeOf } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
 import { readReport } from '../../../../src/protocols/bounces/read-report.ts'
-import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
+import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'
 import { readLine } from './replies.ts'
 
 /**

@@ -5,7 +5,7 @@
  * reputation there is bad, `*` the operator is alerted.
  */
 import { readFileSync } from 'node:fs'
-import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
+import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'
 import { replyOf, type SmtpReply } from '../../../../src/protocols/smtp/reply.ts'
 
 export interface KnownReply {

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { PROVIDERS } from '../../../../src/pipeline/delivery/providers.ts'
+import { PROVIDERS } from '../../../../src/pipeline/delivery/destinations/providers.ts'
 import { classify } from '../../../../src/protocols/bounces/classify.ts'
-import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
 import { RULES } from '../../../../src/protocols/bounces/rules/index.ts'
 import { HARMLESS, PREDICATES } from '../../../../src/protocols/bounces/sentence/predicates.ts'
+import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'
 import { suite } from '../../../kit/suite.ts'
 import { readLine } from './replies.ts'
 

@@ -5,7 +5,7 @@ import {
   reportJson,
   tlsReportAddresses,
 } from '../../../../src/protocols/bounces/tls-report.ts'
-import type { TlsResultRow } from '../../../../src/store/schema/tls.ts'
+import type { TlsResultRow } from '../../../../src/store/model/schema/tls.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('reports/tls-report')

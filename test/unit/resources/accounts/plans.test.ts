@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createPlans } from '../../../../src/resources/accounts/plans.ts'
-import type { Find } from '../../../../src/store/read.ts'
+import type { Find } from '../../../../src/store/reading/read.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'

@@ -9,7 +9,7 @@ import {
   listDnsAnswers,
 } from '../../../../src/resources/certificates/certificate-rows.ts'
 import { type KeeperOptions, startCertificateKeeper } from '../../../../src/resources/certificates/keeper.ts'
-import type { OperatorAlertRow } from '../../../../src/store/schema/alerts.ts'
+import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { type AuthorityOptions, startAuthority } from '../../../kit/authority.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { openLocalStore } from '../../../kit/store.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
-import type { DefaultSubscription } from '../../../../src/store/schema.ts'
+import type { DefaultSubscription } from '../../../../src/store/model/schema.ts'
 import { openAudience } from '../../../kit/audience.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'

@@ -4,7 +4,7 @@ import { contactsHeader, exportContacts } from '../../../../src/resources/contac
 import { ImportFault } from '../../../../src/resources/contacts/import/fault.ts'
 import { readProperties } from '../../../../src/resources/contacts/properties.ts'
 import { listPropertyKeys } from '../../../../src/resources/contacts/property-keys.ts'
-import type { ContactImportRow, ContactRow, Db } from '../../../../src/store/schema.ts'
+import type { ContactImportRow, ContactRow, Db } from '../../../../src/store/model/schema.ts'
 import { inPieces, openAudience } from '../../../kit/audience.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'

@@ -5,7 +5,7 @@ import { FILTER_OPS, type SegmentFilter } from '../../../../src/resources/contac
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
 import { hasMemberElsewhere, segmentMembers } from '../../../../src/resources/contacts/members.ts'
 import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'
-import type { ContactRow, SegmentRow } from '../../../../src/store/schema.ts'
+import type { ContactRow, SegmentRow } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { fc } from '../../../kit/property.ts'
 import { openLocalStore } from '../../../kit/store.ts'

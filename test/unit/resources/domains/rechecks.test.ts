@@ -3,7 +3,7 @@ import { type Id, idKey } from '../../../../src/lib/ids.ts'
 import { DOMAIN_CHECK } from '../../../../src/resources/domains/commands.ts'
 import { DUE_AGAIN_AFTER_MS, startRechecks } from '../../../../src/resources/domains/rechecks.ts'
 import type { CheckOutcome } from '../../../../src/resources/domains/status.ts'
-import type { DomainStatus } from '../../../../src/store/schema.ts'
+import type { DomainStatus } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -79,7 +79,7 @@ async function open(t: TestContext) {
     errors,
     dueAt,
     pass,
-    mostAtOnce: () => most,
+    maxAtOnce: () => most,
     will: (next: CheckOutcome) => {
       outcome = next
     },
@@ -99,13 +99,13 @@ test('rechecks: a pending domain is checked after 1, 2, 5, 10 and 30 minutes, th
 })
 
 test('rechecks: few run at a time, the longest overdue first', async t => {
-  const { domain, clock, start, checked, mostAtOnce, will } = await open(t)
+  const { domain, clock, start, checked, maxAtOnce, will } = await open(t)
   will('good')
   const now = clock.now()
   const ids = Array.from({ length: 40 }, (_, i) => domain(`d${i}.test`, 'verified', now - i))
   start()
   await until(() => checked.length === 40)
-  assert.is(mostAtOnce(), 4)
+  assert.is(maxAtOnce(), 4)
   const places = ids.map(id => checked.findIndex(each => idKey(each.id) === idKey(id)))
   assert.ok(
     places.every((place, i) => Math.abs(place - (39 - i)) < 4),

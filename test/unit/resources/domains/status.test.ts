@@ -5,7 +5,7 @@ import {
   maySend,
   nextCheckAt,
 } from '../../../../src/resources/domains/status.ts'
-import type { DomainStatus } from '../../../../src/store/schema.ts'
+import type { DomainStatus } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('domains/status')

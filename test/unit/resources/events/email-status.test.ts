@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { emailStatus, withoutFeedback } from '../../../../src/resources/events/email-status.ts'
-import type { DeliveryStatus, EmailStatus } from '../../../../src/store/schema.ts'
+import type { DeliveryStatus, EmailStatus } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('events/email-status')

@@ -14,7 +14,7 @@ import {
   reportMetrics,
 } from '../../../../src/resources/events/metrics-report.ts'
 import type { EventType } from '../../../../src/resources/events/types.ts'
-import { command } from '../../../../src/store/command.ts'
+import { command } from '../../../../src/store/model/command.ts'
 import { commands as allCommands } from '../../../../src/workers/commands.ts'
 import { isOnPostgres } from '../../../kit/database.ts'
 import { endings, finishFor, newId, postOver, SIMULATOR } from '../../../kit/mail.ts'

@@ -7,7 +7,7 @@ import {
   unpackRequests,
 } from '../../../../src/resources/request-log/logged-request.ts'
 import { createRequestLog } from '../../../../src/resources/request-log/request-log.ts'
-import type { LoggedRequestRow } from '../../../../src/store/schema/requests.ts'
+import type { LoggedRequestRow } from '../../../../src/store/model/schema/requests.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { newId } from '../../../kit/new-id.ts'
 import { suite } from '../../../kit/suite.ts'

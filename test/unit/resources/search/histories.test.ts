@@ -6,7 +6,7 @@ import { listEmails, type SearchPage } from '../../../../src/resources/search/li
 import { createPacker } from '../../../../src/resources/search/pack.ts'
 import type { SearchSources } from '../../../../src/resources/search/parts.ts'
 import { createSubjectCache } from '../../../../src/resources/search/subjects.ts'
-import { command } from '../../../../src/store/command.ts'
+import { command } from '../../../../src/store/model/command.ts'
 import { commands as allCommands } from '../../../../src/workers/commands.ts'
 import { isOnPostgres } from '../../../kit/database.ts'
 import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'

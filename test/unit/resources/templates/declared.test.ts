@@ -23,7 +23,7 @@ function render(template: Partial<EmailText>, declared: DeclaredVariable[], valu
   return renderTemplate(compileTemplate({ ...NOTHING, ...template }), values, {
     declared,
     missing: 'report',
-    mostCharacters: 1_000_000,
+    maxCharacters: 1_000_000,
   })
 }
 

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
 import { renderTemplate } from '../../../../src/resources/templates/render.ts'
-import type { Find } from '../../../../src/store/read.ts'
+import type { Find } from '../../../../src/store/reading/read.ts'
 import { isOnPostgres } from '../../../kit/database.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -28,7 +28,7 @@ async function open(t: TestContext) {
   const says = async (id: Id, who = accountId) => {
     const template = await findReady(who, id)
     if (!template) return undefined
-    const words = renderTemplate(template, {}, { missing: 'report', mostCharacters: 10_000_000 })
+    const words = renderTemplate(template, {}, { missing: 'report', maxCharacters: 10_000_000 })
     return words.ok && `${words.subject}: ${words.text}`
   }
   return {

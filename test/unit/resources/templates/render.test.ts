@@ -11,7 +11,7 @@ const NOTHING: EmailText = { subject: null, html: null, text: null }
 function render(template: Partial<EmailText>, values: Values, options: Partial<RenderOptions> = {}) {
   return renderTemplate(compileTemplate({ ...NOTHING, ...template }), values, {
     missing: 'report',
-    mostCharacters: 1_000_000,
+    maxCharacters: 1_000_000,
     ...options,
   })
 }
@@ -169,7 +169,7 @@ test('template rendering: line breaks in a subject become one space, outer ones 
 })
 
 test('template rendering: an oversized result is reported and not built', () => {
-  const options = { mostCharacters: 1_000 }
+  const options = { maxCharacters: 1_000 }
   const tooLarge = { ok: false, tooLarge: true }
   assert.equal(render({ text: 'x'.repeat(1_001) }, {}, options), tooLarge)
   assert.ok(render({ text: 'x'.repeat(1_000) }, {}, options).ok)
@@ -183,7 +183,7 @@ test('template rendering: an oversized result is reported and not built', () => 
 
 test('template rendering: a compiled template keeps no values', () => {
   const template = compileTemplate({ subject: '{{a}}', html: '{{a}} {{b|none}}', text: null })
-  const options = { missing: 'blank', mostCharacters: 1_000 } as const
+  const options = { missing: 'blank', maxCharacters: 1_000 } as const
   const all = [{ a: '<1>' }, { a: '<2>', b: '<b>' }, {}].map(values =>
     renderTemplate(template, values, options),
   )

@@ -11,7 +11,6 @@ import type {
 } from '../../../api/accounts/schema.ts'
 import type { alertSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
-import type { sessionRowSchema } from '../../../api/auth/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
 import type { broadcastRowSchema, broadcastSchema } from '../../../api/broadcasts/schema.ts'
 import type { importSchema } from '../../../api/contacts/import-schema.ts'
@@ -29,6 +28,7 @@ import type { holdSchema } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-schema.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
 import type { segmentSchema } from '../../../api/segments/schema.ts'
+import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
 import type { suppressionSchema } from '../../../api/suppressions/schema.ts'
 import type {
   templateRowSchema,

@@ -1,19 +1,11 @@
 /** Stacked column chart over time, drawn as SVG without a library. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../labels/numbers.ts'
+import type { Column } from '../labels/periods.ts'
 
 interface Series {
   name: string
   label: string
-}
-
-export interface Column {
-  /** Label under the column, shown if it fits. */
-  label: string
-  /** Full label, shown while the pointer is over the column. */
-  title: string
-  /** Values by the name of the series. */
-  values: Readonly<Record<string, number>>
 }
 
 const FIRST_WIDTH_PX = 760

@@ -1,7 +1,7 @@
 /** Hook and components for forms whose contents survive leaving the page. */
 import { useRef, useState } from 'preact/hooks'
 import { draftKey, dropDraft, keepDraft, takeDraft } from '../api/drafts.ts'
-import { draftOwner } from '../shell/session.ts'
+import { draftOwner } from '../api/session.ts'
 import { Button } from './controls.tsx'
 import { Note } from './feedback.tsx'
 import { Mark, Time } from './show.tsx'

@@ -1,7 +1,16 @@
 /** Periods of charts, with one column per interval, including intervals without data. */
 import type { Metrics } from '../api/types.ts'
-import type { Column } from '../components/chart.tsx'
 import { timeZone } from './time.ts'
+
+/** Column of a chart. */
+export interface Column {
+  /** Label under the column, shown if it fits. */
+  label: string
+  /** Full label, shown while the pointer is over the column. */
+  title: string
+  /** Values by the name of the series. */
+  values: Readonly<Record<string, number>>
+}
 
 export type Stretch = 'day' | 'week' | 'month' | 'quarter'
 

@@ -4,6 +4,7 @@ import { SCOPES, type TokenScope } from '../../../../resources/accounts/scopes.t
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
+import { isOperator } from '../api/session.ts'
 import type { AccessToken, Installation, List } from '../api/types.ts'
 import {
   AreaField,
@@ -20,7 +21,6 @@ import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
 import { type Column, Table } from '../components/list.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { exampleCall } from '../labels/example-call.ts'
-import { isOperator } from '../shell/session.ts'
 
 export function AccessTokens() {
   const query = useQuery()

@@ -1,11 +1,11 @@
 /** Bulk actions on selected emails: cancel and retry. */
 import { call } from '../api/client.ts'
+import { isOperator } from '../api/session.ts'
 import type { EmailRow } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Chosen, type Selection, withEach } from '../components/selection.tsx'
 import { counted } from '../labels/numbers.ts'
-import { isOperator } from '../shell/session.ts'
 
 /** Statuses of emails with deliveries in the queue. */
 const WAITING: ReadonlySet<EmailRow['status']> = new Set(['queued', 'sent', 'delivery_delayed'])

@@ -4,12 +4,12 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
+import { signedIn } from '../api/session.ts'
 import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { Icon } from '../components/icons.tsx'
 import { Card } from '../components/show.tsx'
 import { type Progress, progressOf, STEPS } from '../labels/steps.ts'
-import { signedIn } from '../shell/session.ts'
 
 const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,simulated_delivered'
 

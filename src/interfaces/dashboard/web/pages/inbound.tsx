@@ -8,12 +8,12 @@ import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
+import type { PageProps } from '../components/page.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { bytes } from '../labels/numbers.ts'
 import { judgementOf, VERDICT_WORDS, VERDICTS } from '../labels/verdicts.ts'
-import type { PageProps } from '../shell/page.ts'
 import { AnswerDialog, ForwardDialog } from './inbound-answers.tsx'
 
 export function InboundPage({ params: { id } }: PageProps) {

@@ -3,8 +3,8 @@ import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { RequestDetail } from '../api/types.ts'
 import { Failure, Waiting } from '../components/feedback.tsx'
+import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Time } from '../components/show.tsx'
-import type { PageProps } from '../shell/page.ts'
 import { StatusMark } from './logs.tsx'
 
 export function LogPage({ params: { id } }: PageProps) {

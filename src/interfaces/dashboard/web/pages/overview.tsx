@@ -4,6 +4,7 @@ import { Link } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
+import { isOperator } from '../api/session.ts'
 import type {
   Account,
   Alert,
@@ -26,7 +27,6 @@ import { columnsOf, isStretch, metricsQuery, STRETCHES, type Stretch } from '../
 import { realMetrics } from '../labels/simulated.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { span } from '../labels/time.ts'
-import { isOperator } from '../shell/session.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { Hours } from './hours.tsx'
 

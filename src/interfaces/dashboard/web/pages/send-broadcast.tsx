@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
+import { signedIn } from '../api/session.ts'
 import type { Audience, Broadcast, Segment } from '../api/types.ts'
 import { TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
 import { counted } from '../labels/numbers.ts'
-import { signedIn } from '../shell/session.ts'
 
 interface Lint {
   findings: {

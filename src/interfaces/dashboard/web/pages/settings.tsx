@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
+import { signedIn } from '../api/session.ts'
 import type { Installation, List, SessionRow } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirm, useAct } from '../components/dialog.tsx'
@@ -10,7 +11,6 @@ import { type Column, Table } from '../components/list.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { timeZone } from '../labels/time.ts'
-import { signedIn } from '../shell/session.ts'
 
 const SHORTEST_PASSWORD = 8
 

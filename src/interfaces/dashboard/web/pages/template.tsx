@@ -11,9 +11,9 @@ import { AreaField, Button, TextField } from '../components/controls.tsx'
 import { confirm, useAct } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Failure, say, Waiting } from '../components/feedback.tsx'
+import type { PageProps } from '../components/page.ts'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
-import type { PageProps } from '../shell/page.ts'
 import {
   declaredOf,
   requestVariables,
@@ -230,7 +230,7 @@ function Result({ draft }: { draft: TemplateText }) {
   const filled = nested(Object.entries(values).filter(([, value]) => value !== ''))
   const rendered = renderTemplate(compiled, filled, {
     ...{ declared, missing: 'blank' },
-    mostCharacters: CHARACTERS_MAX,
+    maxCharacters: CHARACTERS_MAX,
   })
   const spare = declaredFallbacks(declared, compiled.variables, {})
   return (

@@ -1,10 +1,10 @@
 /** Usage and plan page. */
 import { useLoad } from '../api/load.ts'
+import { signedIn } from '../api/session.ts'
 import type { Usage } from '../api/types.ts'
 import { Failure, Waiting } from '../components/feedback.tsx'
 import { Card, Facts, Head, Meter, Time } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
-import { signedIn } from '../shell/session.ts'
 
 const LIVE_MS = 15_000
 /** Share of the quota above which the meter warns. */

@@ -3,13 +3,13 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { countDrafts } from '../api/drafts.ts'
+import { draftOwner, isOperator, signedIn, signOut } from '../api/session.ts'
 import { Button, Choices } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { counted } from '../labels/numbers.ts'
 import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
 import { NAV_ITEMS, type NavItem } from './nav.ts'
-import { draftOwner, isOperator, signedIn, signOut } from './session.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [path] = useLocation()

@@ -1,8 +1,8 @@
 /** Maps paths to pages. The code of each page is loaded when it is first needed. */
 import type { ComponentType } from 'preact'
+import type { PageProps } from '../components/page.ts'
 import { NotThere } from '../pages/not-there.tsx'
 import { type LazyPage, lazy } from './lazy.tsx'
-import type { PageProps } from './page.ts'
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
 

@@ -1,10 +1,10 @@
 /** The sign-in page. */
 import { useEffect, useState } from 'preact/hooks'
+import { hasExpired, signIn } from '../api/session.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { useAct } from '../components/dialog.tsx'
 import { Failure, Note } from '../components/feedback.tsx'
 import { Horn } from '../components/icons.tsx'
-import { hasExpired, signIn } from './session.ts'
 
 export function SignIn() {
   const [email, setEmail] = useState('')

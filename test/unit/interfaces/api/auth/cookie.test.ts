@@ -5,7 +5,7 @@ import {
   sessionTokenOf,
   setCookie,
 } from '../../../../../src/interfaces/api/auth/cookie.ts'
-import { isSameOrigin } from '../../../../../src/interfaces/api/credentials.ts'
+import { isSameOrigin } from '../../../../../src/interfaces/api/auth/credentials.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { request } from '../request.ts'
 

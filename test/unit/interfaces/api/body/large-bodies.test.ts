@@ -2,13 +2,10 @@ import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { createByteBlocks } from '../../../../../src/interfaces/api/body/body.ts'
-import { parseJson, requestHash } from '../../../../../src/interfaces/api/body/json.ts'
-import {
-  type BodyOf,
-  type BodyWork,
-  doBodyWork,
-  type SendWork,
-} from '../../../../../src/interfaces/api/body/work.ts'
+import { parseJson } from '../../../../../src/interfaces/api/body/json.ts'
+import { doBodyWork } from '../../../../../src/interfaces/api/emails/send-work.ts'
+import type { BodyOf, BodyWork, SendWork } from '../../../../../src/interfaces/api/route/route.ts'
+import { canonicalHash } from '../../../../../src/lib/canonical-json.ts'
 import type { PreparedEmail } from '../../../../../src/pipeline/accept/prepared.ts'
 import { decodeContent } from '../../../../../src/resources/emails/content.ts'
 import { type BodyReading, openBodyReading } from '../../../../kit/bodies.ts'
@@ -133,7 +130,7 @@ test('large body work: the result contains stored texts and staged files only', 
   const [html, file] = ['<p>hello</p>'.repeat(100_000), Buffer.alloc(1_000_000, 'x')]
   const body = { ...MAIL, html, attachments: [{ content: file.toString('base64') }, { content: 'YQ==' }] }
   const { prepared, hash } = await readThere(body, SEND)
-  assert.equal(hash, requestHash(body))
+  assert.equal(hash, canonicalHash(body))
   const { email: ready } = prepared.emails[0]!
   assert.ok('encoding' in ready.content && ready.content.body.length < 10_000)
   assert.equal(

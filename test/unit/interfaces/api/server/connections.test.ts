@@ -24,8 +24,8 @@ const post = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`
 
 interface Limits {
-  mostConnections?: number
-  mostPerClient?: number
+  maxConnections?: number
+  maxPerClient?: number
   trustedProxies?: string[]
 }
 
@@ -232,7 +232,7 @@ test('large reply: a peer that never reads it is disconnected', async t => {
 })
 
 test('silent connections of one address: the oldest is closed for a new one of any address', async t => {
-  const { server, port, url } = await open(t, { mostConnections: 40, mostPerClient: 10 })
+  const { server, port, url } = await open(t, { maxConnections: 40, maxPerClient: 10 })
   const silent = await Promise.all(Array.from({ length: 60 }, () => slowClient(t, { port, from: ATTACKER })))
   // half of all are those of one address of this machine
   await connectionsAre(server, 20)
@@ -242,7 +242,7 @@ test('silent connections of one address: the oldest is closed for a new one of a
 })
 
 test('silent connections of many addresses: the oldest of the address with the most is closed', async t => {
-  const { server, port, url } = await open(t, { mostConnections: 20 })
+  const { server, port, url } = await open(t, { maxConnections: 20 })
   const few = await slowClient(t, { port, from: '127.0.1.1' })
   const crowd = []
   for (let i = 0; i < 10; i++) crowd.push(await slowClient(t, { port, from: ATTACKER }))
@@ -258,7 +258,7 @@ test('silent connections of many addresses: the oldest of the address with the m
 })
 
 test('full listener: idle connections are closed after silent ones, busy ones never', async t => {
-  const { server, port, held } = await open(t, { mostConnections: 4 })
+  const { server, port, held } = await open(t, { maxConnections: 4 })
   const busy = [await slowClient(t, { port }), await slowClient(t, { port, from: OTHER })]
   for (const client of busy) await client.send('GET /held HTTP/1.1\r\nhost: x\r\n\r\n')
   const idle = await slowClient(t, { port })
@@ -281,14 +281,14 @@ test('full listener: idle connections are closed after silent ones, busy ones ne
 })
 
 test('trusted proxies: the limit per client does not apply', async t => {
-  const limits = { mostConnections: 20, mostPerClient: 2, trustedProxies: [`${ATTACKER}/32`] }
+  const limits = { maxConnections: 20, maxPerClient: 2, trustedProxies: [`${ATTACKER}/32`] }
   const { server, port } = await open(t, limits)
   await Promise.all(Array.from({ length: 20 }, () => slowClient(t, { port, from: ATTACKER })))
   await connectionsAre(server, 20)
 })
 
 test('TLS: a handshake that takes over 10 s is closed, and handshakes make room first', async t => {
-  const { clock, server, port } = await open(t, { mostConnections: 6 }, true)
+  const { clock, server, port } = await open(t, { maxConnections: 6 }, true)
   const secured = connectSecurely({ port, rejectUnauthorized: false })
   t.after(() => secured.destroy())
   secured.on('error', () => {})

@@ -28,7 +28,7 @@ async function open(t: TestContext, isSecure = false) {
     ctx.body = Buffer.alloc(32 * MIB)
   })
   const certificates = isSecure ? heldCertificate(testCertificate('good')) : undefined
-  const options = { host: '127.0.0.1', port: 0, clock, mostConnections: CONNECTIONS_MAX }
+  const options = { host: '127.0.0.1', port: 0, clock, maxConnections: CONNECTIONS_MAX }
   const server = await startHttpServer(app, options, certificates)
   t.after(() => server.close(0))
   return { clock, server, port: server.address().port, begunCount: () => begunCount }
@@ -81,8 +81,8 @@ function accepted(remoteAddress: string): Socket {
 }
 
 test('ten times the connections of a client network: 200 are held, and those of others stay', () => {
-  const mostPerClient = schema.http.connectionsPerClient.fallback
-  const connections = new Connections({ mostConnections: 5_000, mostPerClient, trustedProxies: [] })
+  const maxPerClient = schema.http.connectionsPerClient.fallback
+  const connections = new Connections({ maxConnections: 5_000, maxPerClient, trustedProxies: [] })
   connections.admit(accepted('198.51.100.1'), 0)
   for (let i = 0; i < 2_000; i++) connections.admit(accepted('192.0.2.1'), i)
   assert.is(connections.size, 201)

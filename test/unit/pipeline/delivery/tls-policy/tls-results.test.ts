@@ -8,7 +8,7 @@ import {
   type TlsResults,
 } from '../../../../../src/pipeline/delivery/tls-policy/tls-results.ts'
 import { policyResults } from '../../../../../src/pipeline/delivery/tls-reporter.ts'
-import type { TlsResultRow } from '../../../../../src/store/schema/tls.ts'
+import type { TlsResultRow } from '../../../../../src/store/model/schema/tls.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite } from '../../../../kit/suite.ts'
 

@@ -23,7 +23,7 @@ async function given(t: TestContext, act: (socket: Socket) => Promise<void>) {
     address: { host: '127.0.0.1', port },
     clock: systemClock,
     limitMs: 200_000,
-    mostReplyBytes: REPLY_BYTES_MAX,
+    maxReplyBytes: REPLY_BYTES_MAX,
   })
 }
 

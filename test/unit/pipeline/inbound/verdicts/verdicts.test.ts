@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../../../src/lib/log.ts'
 import { createVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdicts.ts'
-import type { StoreLocation } from '../../../../../src/store/dialect.ts'
+import type { StoreLocation } from '../../../../../src/store/opening/dialect.ts'
 import { createManualClock, type ManualClock } from '../../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
 import { until } from '../../../../kit/until.ts'

@@ -1,0 +1,83 @@
+/** Tables of mail received for customers' domains. */
+import type { Id } from '../../../lib/ids.ts'
+import type { Json } from './values.ts'
+
+/** Results of the checks of a received message. */
+export const VERDICTS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
+/** Kinds of received mail that programs send. */
+export const AUTOMATIC = ['auto-reply', 'report', 'bulk'] as const
+export type Automatic = (typeof AUTOMATIC)[number]
+
+/** A received message of an account, stored once for all of the account's recipients. */
+export interface InboundMessageRow {
+  accountId: Id
+  id: Id
+  /** Time of receipt, from which retention counts. */
+  createdAt: number
+  /** Domain of the first recipient. */
+  domainId: Id
+  /** Envelope sender; empty for the null sender. */
+  sender: string
+  /** JSON list of envelope recipients. */
+  recipients: Json
+  /** Address of the client; null when the message came from this service. */
+  clientIp: string | null
+  /** Name that the client gave in EHLO or HELO. */
+  helo: string | null
+  /** TLS version, such as `TLSv1.3`; null for plain text. */
+  tls: string | null
+  sizeBytes: number
+  /** Hash of the message as received. */
+  rawHash: Uint8Array
+  /** Delivery of this service that arrived as this message; null for mail from elsewhere. */
+  sourceEmailId: Id | null
+  sourceOrdinal: number | null
+  /** Time at which a child process last began to read the message; null before and after an orderly stop. */
+  readingAt: number | null
+  /**
+   * Number of runs of the service that began to read the message in a child process. After two that ended
+   * while they read it, the message is read by its header alone.
+   */
+  readingCount: number
+  /**
+   * Time at which the message was parsed and listed; null before. The fields below are unknown until then.
+   */
+  listedAt: number | null
+  /** Error of the parser, or the part of the message that was not parsed. */
+  parseError: string | null
+  subject: string
+  /** Kind of a message that a program sent; null for others, and for those listed by older versions. */
+  automatic: Automatic | null
+  messageId: string | null
+  /** JSON `[{name, address}]`; null when empty. */
+  fromList: Json | null
+  toList: Json | null
+  ccList: Json | null
+  bccList: Json | null
+  replyToList: Json | null
+  spamVerdict: Verdict
+  virusVerdict: Verdict
+  spfVerdict: Verdict
+  dkimVerdict: Verdict
+  dmarcVerdict: Verdict
+  /** Details of the verdicts. */
+  verdictDetail: Json | null
+  /** Value of the `Authentication-Results` header field. */
+  authenticationResults: string | null
+  /** JSON, see `StoredPart`. */
+  attachments: Json | null
+  /** Content with texts and headers. */
+  contentId: number | null
+}
+
+/** Narrow row of a listed message, for searches. */
+export interface InboundSubjectRow {
+  accountId: Id
+  id: Id
+  /** Folded subject. */
+  subject: string
+  /** Domains of the recipients, with a blank before and after each. */
+  domains: string
+}

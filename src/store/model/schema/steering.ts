@@ -1,0 +1,46 @@
+/** Tables of holds, and of replies and destinations that the operator sees. */
+import type { Id } from '../../../lib/ids.ts'
+import type { Flag } from './values.ts'
+
+/** Selects mail by all fields that are not null. */
+export interface MailSelector {
+  /** Domain of the recipients. */
+  domain: string | null
+  accountId: Id | null
+  broadcastId: Id | null
+  emailId: Id | null
+}
+
+/** A hold: matching mail stays in the queue. */
+export interface QueueHoldRow extends MailSelector {
+  id: Id
+  /** Reason that the operator gave. */
+  reason: string | null
+  createdAt: number
+  /** 1 when the hold is the pause of a broadcast and was not set by the operator. */
+  isPause: Flag
+  /** Time of the release; null while the hold is in force. */
+  releasedAt: number | null
+}
+
+/** Destination to which the mail of a domain went last. */
+export interface DomainSiteRow {
+  domain: string
+  site: string
+  seenAt: number
+}
+
+/** Reply of a destination that did not accept mail, counted per day. */
+export interface DestinationReplyRow {
+  /** UTC day, such as `2026-11-21`. */
+  day: string
+  site: string
+  /** The reply without the parts that differ between messages; empty for all replies beyond the first few. */
+  form: string
+  /** One of the replies, unchanged. */
+  example: string
+  result: string
+  class: string
+  count: number
+  lastAt: number
+}

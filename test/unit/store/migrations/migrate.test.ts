@@ -1,0 +1,143 @@
+import { type Kysely, sql } from 'kysely'
+import * as assert from 'uvu/assert'
+import { type Migration, migrations } from '../../../../src/store/migrations/index.ts'
+import { migrate } from '../../../../src/store/migrations/migrate.ts'
+import { columnsOf } from '../../../../src/store/model/columns.ts'
+import { openForWriting, type SqliteConnection } from '../../../../src/store/sqlite/connection.ts'
+import { kyselyOver } from '../../../../src/store/sqlite/kysely.ts'
+import { tempFolder } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('store/migrate')
+
+async function openEmpty(t: TestContext): Promise<SqliteConnection> {
+  const folder = await t.using(tempFolder())
+  return t.using(openForWriting(`${folder.path}/test.db`))
+}
+
+const dbOver = (connection: SqliteConnection) => kyselyOver(connection) as unknown as Kysely<unknown>
+
+const step = (name: string, statement: string): Migration => ({
+  name,
+  up: async db => void (await sql.raw(statement).execute(db)),
+})
+
+function tables({ raw }: SqliteConnection): string[] {
+  return raw
+    .prepare("select name from sqlite_schema where type = 'table' order by name")
+    .pluck()
+    .all() as string[]
+}
+
+test('migrate: an empty database gets all tables of the schema', async t => {
+  const connection = await openEmpty(t)
+  const applied = await migrate(dbOver(connection), 'sqlite', 4711)
+  assert.equal(
+    applied,
+    migrations.map(({ name }) => name),
+  )
+  for (const table of ['accounts', 'emails', 'deliveries', 'attempts', 'events', 'counters', 'blobs'])
+    assert.ok(tables(connection).includes(table), table)
+  assert.equal(connection.raw.prepare('select distinct applied_at from migrations').pluck().all(), [4711])
+})
+
+test('migrate: a second migration does nothing', async t => {
+  const connection = await openEmpty(t)
+  await migrate(dbOver(connection), 'sqlite', 1)
+  const schema = connection.raw.prepare('select sql from sqlite_schema').pluck().all()
+  assert.equal(await migrate(dbOver(connection), 'sqlite', 2), [])
+  assert.equal(connection.raw.prepare('select sql from sqlite_schema').pluck().all(), schema)
+  assert.equal(connection.raw.prepare('select distinct applied_at from migrations').pluck().all(), [1])
+})
+
+test('migrate: only new migrations are applied, in order', async t => {
+  const connection = await openEmpty(t)
+  const one = step('001-one', 'create table one (a)')
+  const two = step('002-two', 'alter table one add column b')
+  const three = step('003-three', 'create index three on one (b)')
+  assert.equal(await migrate(dbOver(connection), 'sqlite', 1, [one]), ['001-one'])
+  assert.equal(await migrate(dbOver(connection), 'sqlite', 2, [one, two, three]), ['002-two', '003-three'])
+})
+
+test('migrate: an unknown migration means a newer version and is refused before any change', async t => {
+  const connection = await openEmpty(t)
+  const one = step('001-one', 'create table one (a)')
+  const two = step('002-two', 'create table two (a)')
+  await migrate(dbOver(connection), 'sqlite', 1, [one, two])
+  await migrate(dbOver(connection), 'sqlite', 1, [one, step('003-other', 'create table other (a)')]).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /newer version \(002-two\); upgrade Mailhorn/),
+  )
+  assert.not(tables(connection).includes('other'))
+})
+
+test('migrate: a database from before the first release is refused before any change', async t => {
+  const connection = await openEmpty(t)
+  await migrate(dbOver(connection), 'sqlite', 1, [step('001-main-path', 'create table one (a)')])
+  await migrate(dbOver(connection), 'sqlite', 1).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /before 0\.1\.0, which cannot be upgraded/),
+  )
+  assert.equal(tables(connection), ['migrations', 'one'])
+})
+
+test('migrate: a failing migration leaves the former schema', async t => {
+  const connection = await openEmpty(t)
+  const one = step('001-one', 'create table one (a)')
+  const bad = step('003-bad', 'create table nonsense (')
+  await migrate(dbOver(connection), 'sqlite', 1, [one])
+  connection.raw.exec('begin immediate')
+  await migrate(dbOver(connection), 'sqlite', 1, [one, step('002-two', 'create table two (a)'), bad]).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /syntax|incomplete/),
+  )
+  connection.raw.exec('rollback')
+  assert.equal(tables(connection), ['migrations', 'one'])
+  assert.equal(connection.raw.prepare('select name from migrations').pluck().all(), ['001-one'])
+})
+
+test('migrate: the database returns freed space and enforces foreign keys', async t => {
+  const connection = await openEmpty(t)
+  await migrate(dbOver(connection), 'sqlite', 1)
+  assert.is(connection.raw.pragma('auto_vacuum', { simple: true }), 2)
+  assert.is(connection.raw.pragma('foreign_keys', { simple: true }), 1)
+  assert.is(connection.raw.pragma('synchronous', { simple: true }), 2)
+  assert.throws(
+    () =>
+      connection.raw.exec(
+        "insert into users (id, account_id, email, password_hash, operator, created_at) values (x'01', x'02', '', '', 0, 0)",
+      ),
+    /FOREIGN KEY/,
+  )
+})
+
+test('migrate: two accounts can request one domain name, but only one can have it verified', async t => {
+  const connection = await openEmpty(t)
+  await migrate(dbOver(connection), 'sqlite', 1)
+  const { raw } = connection
+  const insert = raw.prepare(
+    `insert into domains (id, account_id, name, region, status, verification_token, open_tracking,
+       click_tracking, receiving, created_at) values (?, ?, 'here.test', 'r', ?, 't', 0, 0, 0, 0)`,
+  )
+  for (const id of ['a', 'b', 'c'])
+    raw
+      .prepare("insert into accounts (id, name, plan, created_at) values (?, '', '', 0)")
+      .run(Buffer.from(id))
+  const claim = (account: string, status: string) =>
+    insert.run(Buffer.from(`${account} ${status}`), Buffer.from(account), status)
+  claim('a', 'verified')
+  claim('b', 'pending')
+  assert.throws(() => claim('c', 'temporary_failure'), /UNIQUE constraint failed: domains/)
+  assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
+})
+
+test('migrate: column types differ between the databases where they must', () => {
+  const compiled = (type: { toOperationNode(): unknown }) => JSON.stringify(type.toOperationNode())
+  const [sqlite, postgres] = [columnsOf('sqlite'), columnsOf('postgres')]
+  assert.match(compiled(sqlite.id), /blob/)
+  assert.match(compiled(postgres.id), /bytea/)
+  assert.match(compiled(postgres.integer), /bigint/)
+  assert.match(compiled(sqlite.clustered), /without rowid/)
+})
+
+test.run()
