@@ -55,6 +55,8 @@ export function looksLikeAnswers({ counts, texts, emptyCount }: ColumnValues, is
   const rows = rowsOf(texts)
   if (counts.date > 0) return (isSuspected || !are(UNIX_TIME)) && isSparseDate(counts, emptyCount)
   if (rows === 0 || values.length >= DISTINCT_MAX) return false
+  const isSameForAll = values.length === 1 && emptyCount === 0 && rows > 1
+  if (isSameForAll && !isSuspected) return false // it does not tell some contacts from others
   const isMostlyEmpty = emptyCount > rows
   if (are(SMTP_REPLY)) return values.some(value => SMTP_REFUSAL.test(value))
   if (isMostlyEmpty && are(YEAR)) return true
