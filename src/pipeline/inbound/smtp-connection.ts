@@ -7,9 +7,12 @@
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'
+import type { FairTurns } from '../../lib/fair-turns.ts'
 import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { printableAscii } from '../../lib/printable-ascii.ts'
 import { holdOnePiece, joinSmallReads } from '../../lib/small-reads.ts'
+import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import { endAfterCommands, endAfterErrors } from './command-limits.ts'
 import { createDotReader } from './dot-reader.ts'
 import { type CommandForms, readPath } from './envelope-path.ts'
 import { type AddressCommand, type OptionalExtension, unofferedParameter } from './esmtp-parameters.ts'
@@ -89,24 +92,20 @@ const LF = 0x0a
 type Next = (error?: Error | null) => void
 
 const PARAMETER_CHARACTERS_MAX = 40
-/** 5xx replies per connection, after which it is closed. */
-const ERRORS_MAX = 20
-/** Commands without a message, after which a connection is closed. A transaction has about a hundred. */
-const COMMANDS_MAX = 1_000
-/** Pipelined commands that are carried out before other connections get their turn. */
-const COMMANDS_PER_TURN = 10
 /** The longest line is that of a login (RFC 4954 §4: 12,288 octets). */
 const LINE_BYTES_MAX = 16 * 1024
 
 /**
  * Changes a connection before its first input is read.
  * @param address of the client, which smtp-server knows from the greeting on
+ * @param turns of all connections of the listener
  */
 export function adapt(
   connection: Connection,
   socket: Socket,
   address: string,
   { report, userOf, forms = 'strict' }: SmtpSettings,
+  turns: FairTurns,
 ): void {
   offerLoginOverTlsAlone(connection)
   keepStatusCodes(connection)
@@ -117,7 +116,7 @@ export function adapt(
   endAfterErrors(connection)
   flushInTime(connection)
   cutOffWhenClosed(connection)
-  const onMessage = endAfterCommands(connection)
+  const onMessage = endAfterCommands(connection, clientNetworkOf(address), turns)
   prepareSocket(socket)
   const prepare = (parser: Parser) => {
     holdOnePiece(parser)
@@ -240,32 +239,6 @@ function reportRefusals(
     // smtp-server has added the enhanced status code, if the client gets one.
     const reply = String(session.error).slice('421 '.length)
     report.turnedAway(code, reply, client, refusedCommand(String(line), session.envelope))
-  }
-}
-
-function endAfterErrors(connection: Connection) {
-  const send = connection.send.bind(connection)
-  let count = 0
-  connection.send = (code, text, context) => {
-    send(code, text, context)
-    if (code >= 500 && ++count === ERRORS_MAX) connection.send(421, '4.7.0 Too many errors')
-  }
-}
-
-/**
- * Closes a connection whose commands lead to no message, and lets others have their turn between commands.
- * @returns a function to be called for each message
- */
-function endAfterCommands(connection: Connection): () => void {
-  const carryOut = connection._onCommand.bind(connection)
-  let count = 0
-  connection._onCommand = (command, done) => {
-    if (++count > COMMANDS_MAX) return connection.send(421, '4.7.0 Too many commands without a message')
-    const isLastOfTurn = done !== undefined && count % COMMANDS_PER_TURN === 0
-    return carryOut(command, isLastOfTurn ? () => setImmediate(done) : done)
-  }
-  return () => {
-    count = 0
   }
 }
 

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { FairTurns } from '../../lib/fair-turns.ts'
 import { netblockOf } from '../../protocols/dns/netblock.ts'
 import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
 import { slowestOfLargest } from './eviction.ts'
@@ -87,6 +88,7 @@ export class StrictSmtpServer extends SMTPServer {
   readonly #most: number
   /** Open connections by id, oldest first, without those the server has closed. */
   readonly #open = new Map<string, Open>()
+  readonly #turns = new FairTurns()
   #lingering = 0
   #made = 0
   /** The connection that smtp-server is being started for. */
@@ -227,7 +229,7 @@ export class StrictSmtpServer extends SMTPServer {
     this.#starting = undefined
     const { connection } = open
     if (!connection) return
-    adapt(connection, socket, open.address, this.#options)
+    adapt(connection, socket, open.address, this.#options, this.#turns)
     const close = connection.close.bind(connection)
     connection.close = () => {
       close()
