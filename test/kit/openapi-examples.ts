@@ -217,7 +217,7 @@ const PASSWORD = /"password":"[^"]+"/g
 /** Version of a draft of a broadcast. */
 const BROADCAST_VERSION = /("version":")[\w-]{22}(?=")/g
 const SIGNED = /(\/[scuo]\/|token=)[\w.-]{16,}/g
-/** What depends on the hour and the machine, with what stands in its place. */
+/** Patterns of values that depend on the hour and the machine, with the example that replaces each. */
 const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/(?<="(?:duration|took)_ms":)\d+/g, '12'],
   [/(?<="resets_at":")[^"]+/g, '2026-08-06T00:00:00.000Z'],

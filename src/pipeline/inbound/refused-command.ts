@@ -5,7 +5,7 @@
  */
 import { readPath } from './envelope-path.ts'
 
-/** What was refused on a connection. */
+/** Command that was refused on a connection. */
 export interface RefusedCommand {
   /** Verb such as `RCPT`, or `unknown`. It is `DATA` for a message that was received. */
   verb: string

@@ -47,7 +47,7 @@ export const CONTENT_SENTENCES: readonly Rule[] = [
   },
 ]
 
-/** What is not understood outweighs a status code. */
+/** Rules that outweigh the status code if words of the reply are not understood. */
 export const UNCLEAR_SENTENCES: readonly Rule[] = [
   {
     name: UNCLEAR_RULE,

@@ -21,7 +21,7 @@ const GONE =
 const REFUSED = /拒否|拒绝|拒絕|拉黑|거부|차단/
 const PASSING =
   /一時|後ほど|後で|しばらく|メンテナンス|再送|再度|暂时|暫時|稍后|稍後|临时|臨時|目前|维护|維護|直到|重试|重試|일시|나중에|잠시/
-/** What may stand beside the recipient and what is said of it. */
+/** Words that may occur beside the recipient and its predicate. */
 const HARMLESS =
   /指定|該当|登録|電子|メール|サーバー?[にで上]|システム|系统|系統|服务器[上中里]|服務器[上中]|域|名前|所有|永久|完全|弊社|当社|公司|社員|员工|お客様|名義|確認|查询|查無|管理员|管理者|電子|电子|邮件|郵件|信息|信頼|这个|該|现在|已经|已被|目标|目標|対象|入力|输入|您所?(?:输入|发送|填写)的|收件|使用|邮局|帐户|メールボックス|메일|시스템|해당|지정/g
 

@@ -64,7 +64,7 @@ function saysWhat(claim: Assertion): boolean {
   return claim !== 'failed' && claim !== 'negated'
 }
 
-/** What a clause that announces the next one says of its subject. */
+/** Returns the subject that a clause lends to the next one if it only announces it. */
 function headingOf(party: Role | undefined, words: readonly string[], clause: string): Role | undefined {
   if (LOOKED_UP.test(clause) && words.length <= HEADING_WORDS_MAX) return 'sender'
   const isLong = words.length > HEADING_WORDS_MAX && !words.includes(MARKS.ours)
@@ -74,7 +74,7 @@ function headingOf(party: Role | undefined, words: readonly string[], clause: st
 
 interface Read {
   claims: ReadonlySet<Assertion>
-  /** What the clause is about; undefined if it names nothing. */
+  /** Subject of the clause; undefined if it names nothing. */
   party: Role | undefined
   /** Words that are no part of a claim or of a harmless phrase. */
   words: readonly string[]

@@ -39,7 +39,7 @@ const SMTP_REPLY = /^[245]\d\d$/
 const SMTP_REFUSAL = /^[45]\d\d$/
 const UNIX_TIME = /^\d{9,}$/
 const YEAR = /^(?:19|20)\d\d$/
-/** What languages put in front of a word to say the opposite, such as `ab` in `abgemeldet`. */
+/** Prefixes that turn a word into its opposite, such as `ab` in `abgemeldet`. */
 const OPPOSITES = list(
   'un in im non no not nein nicht kein ex dis de des dez ab aus ent uit af av ut fra från wy ode od ne nie не от вы le lej 非 不 未 无 無 没 비 미',
   'an ein på pa til pri při wpi za под fel be',

@@ -32,7 +32,7 @@ export function findingOf(name: string, values: ColumnValues, isSaidElsewhere: b
   return isReason(name) || isAmongFew(values) || looksLikeAnswers(values, false) ? 'ask' : asWords
 }
 
-/** What a column says whose name speaks of leaving or staying; undefined if nobody has left by it. */
+/** Reads a column whose name is about leaving or staying. Returns undefined if nobody has left by it. */
 function suspectedFinding(
   name: string,
   suspicion: Suspicion,

@@ -37,7 +37,7 @@ interface ImportBatch extends ImportKey {
 /** Maximum number of errors, and of notes, in a report. The count includes all errors. */
 export const ERRORS_MAX = 100
 
-/** What a row says about leaving. */
+/** Statement of a row about leaving. */
 export type RowConsent = Pick<ImportRow, 'leftBy' | 'silent'>
 
 /** Stands for the name of a column if an earlier opt-out of the address unsubscribes a contact. */

@@ -35,7 +35,7 @@ const FORBIDDING = tokens(
   'не нет без никаких запрет запрещено запрещен запрещена запрещён отказ לא אל אין ללא אסור لا عدم غير بدون ممنوع',
 )
 const FORBIDDING_PARTS = parts('不 勿 禁止 拒 別 别 しない ません')
-/** What is forbidden or permitted. Compounds count, such as `Kontaktaufnahme`. */
+/** Words for actions that are forbidden or permitted. Compounds count, such as `Kontaktaufnahme`. */
 const CONTACTING = parts(
   'mail contact bulk marketing newsletter promotion promo solicit kontakt werbung werbe anschreib angeschrieben anspr(?:ache|echen) ' +
     'zusendung courriel infolettre envoi démarch sollicit prospection publicit publicid pubblicit correo boletin ' +

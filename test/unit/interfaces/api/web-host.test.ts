@@ -1,4 +1,4 @@
-/** What strangers send to the pages of links and to ACME challenges: ten times what is taken. */
+/** Tests that pages of links and ACME challenges refuse bodies of ten times their limit. */
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'

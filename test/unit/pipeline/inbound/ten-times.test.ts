@@ -1,4 +1,4 @@
-/** What port 25 holds of ten times as many connections, recipients, commands and bytes as it takes. */
+/** Tests that port 25 keeps its bounds with ten times as many connections, recipients, commands and bytes. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'

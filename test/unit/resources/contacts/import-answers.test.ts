@@ -30,7 +30,7 @@ async function readingOf(name: string, cells: string, header = 'email'): Promise
   }
 }
 
-/** What the values of a column show, with columns of exports that have such values. */
+/** Columns of exports, by the kind of values that they contain. */
 const ASKED: Record<string, Record<string, string>> = {
   'yes and no': {
     custom_1: 'yes*3 no',

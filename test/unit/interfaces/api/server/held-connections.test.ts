@@ -1,4 +1,4 @@
-/** What a listener holds of ten times as many connections, requests and replies as it has room for. */
+/** Tests that a listener keeps its bounds with ten times as many connections, requests and replies. */
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import Koa from 'koa'
