@@ -89,12 +89,13 @@ export function selectedIn(values: CommandInput['values']): Selected {
 /**
  * Works through all deliveries, in batches.
  *
+ * @param mail null to retry all deferred mail
  * @returns the number of deliveries
  */
 export async function steerAll(
   { change }: Pick<Installation, 'change'>,
   what: 'retry' | 'cancel',
-  mail: Selected,
+  mail: Selected | null,
 ): Promise<number> {
   let sum = 0
   for (let hasMore = true; hasMore; ) {

@@ -25,7 +25,7 @@ import { FolderInUse } from '../../store/opening/lock.ts'
 import { openStore } from '../../store/opening/open.ts'
 import type { Installation } from './command.ts'
 import { askService, NOT_RUNNING } from './control/client.ts'
-import type { OperationOutput } from './control/operation.ts'
+import type { OperationOutput, OperationParts } from './control/operation.ts'
 import { type Change, carryOut } from './control/operations.ts'
 import type { queueOperations } from './control/queue-operations.ts'
 import { CommandError } from './control/result.ts'
@@ -59,8 +59,17 @@ export async function openInstallation(
     )
   if (existsSync(dataDir)) actAsOwner(dataDir)
   const db = await readable(location)
-  const change = changeIn(options)
-  return { db, clock, change, pathsTo: sites => pathsTo(dataDir, sites), close: () => db.destroy() }
+  const { change, close } = changesIn(options)
+  return {
+    db,
+    clock,
+    change,
+    pathsTo: sites => pathsTo(dataDir, sites),
+    async close() {
+      await close()
+      await db.destroy()
+    },
+  }
 }
 
 /** Switches to the owner of the folder, because the service could not access files that root creates. */
@@ -90,14 +99,17 @@ async function readable(location: StoreLocation): Promise<Installation['db']> {
   throw new CommandError(`${database} has a schema of another version; start the service to migrate it`)
 }
 
-function changeIn(options: InstallationOptions): Change {
+/** Makes changes through the service, or if it is not running in a store that stays open until the close. */
+function changesIn(options: InstallationOptions): { change: Change; close(): Promise<void> } {
   const { dataDir, clock } = options
+  let alone: OpenedStore | undefined
   const change = async (name: string, input: unknown) => {
     for (const endsAt = clock.monotonic() + PATIENCE_MS; ; ) {
+      if (alone) return carryOut(alone.parts, name, input)
       const answer = await askService(dataDir, name, input)
       if (answer !== NOT_RUNNING) return answer
       try {
-        return await changeAlone(options, name, input)
+        alone = await openAlone(options)
       } catch (error) {
         if (!(error instanceof FolderInUse)) throw error
         if (clock.monotonic() >= endsAt)
@@ -106,7 +118,7 @@ function changeIn(options: InstallationOptions): Change {
       }
     }
   }
-  return change as Change
+  return { change: change as Change, close: async () => alone?.close() }
 }
 
 /** Without a running service there is no delivery state. */
@@ -115,19 +127,18 @@ async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<In
   return answer === NOT_RUNNING ? [] : (answer as OperationOutput<(typeof queueOperations)['site.paths']>)
 }
 
-/** @throws FolderInUse, OperationRefused */
-async function changeAlone(options: InstallationOptions, name: string, input: unknown): Promise<unknown> {
+interface OpenedStore {
+  parts: OperationParts
+  close(): Promise<void>
+}
+
+/** @throws FolderInUse */
+async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
   const { dataDir, databaseUrl: url, apiKeyPrefix, accessTokenPrefix, writerThread, clock } = options
   const onLoss = (error: Error) => {
     throw error
   }
-  const store = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
-  try {
-    const { db, run } = store
-    const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
-    const prefixes = { apiKeyPrefix, accessTokenPrefix }
-    return await carryOut({ ...parts, ...prefixes, pathsTo: async () => new Map() }, name, input)
-  } finally {
-    await store.close()
-  }
+  const { db, run, close } = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
+  const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
+  return { parts: { ...parts, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map() }, close }
 }

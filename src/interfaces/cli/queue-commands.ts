@@ -1,17 +1,18 @@
 /** `mailhorn queue …`: shows queued deliveries and retries deferred ones. */
 
-import { domainToASCII } from 'node:url'
 import { shortened } from '../../lib/shortened.ts'
-import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
-import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
-import type { CliCommand, Installation } from './command.ts'
-import { DOMAINS_MAX } from './control/queue-operations.ts'
+import { type QueueEntry, type QueueView, viewQueue } from '../../pipeline/queue/view.ts'
+import { parseDomain } from '../../protocols/smtp/address.ts'
+import type { CliCommand } from './command.ts'
+import type { Selected } from './control/queue-operations.ts'
 import { duration, isoTime, printable, table, UsageError } from './control/result.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 
 const SHOWN_DOMAINS_MAX = 50
 const REPLY_LENGTH_MAX = 60
+/** Maximum number of domains of one command. */
+const RETRIED_DOMAINS_MAX = 500
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
@@ -35,16 +36,16 @@ export const queueCliCommands: CliCommand[] = [
     usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
     summary: 'Retry deferred deliveries immediately',
     options: { ...SELECTING, all: { type: 'boolean' } },
-    positionals: { least: 0, most: DOMAINS_MAX },
+    positionals: { least: 0, most: RETRIED_DOMAINS_MAX },
     async run({ values, positionals, open }) {
       const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
       const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)
       if (ways.length !== 1) throw new UsageError('specify the domains to retry, --all, or a selection')
-      const named = positionals.map(asQueued)
+      const selections = isSelected ? [selectedIn(values)] : positionals.map(inDomain)
       const installation = await open()
-      const deliveries = isSelected
-        ? await steerAll(installation, 'retry', selectedIn(values))
-        : await retryDomains(installation, values.all ? await deferredDomains(installation) : named)
+      let deliveries = 0
+      for (const mail of values.all ? [null] : selections)
+        deliveries += await steerAll(installation, 'retry', mail)
       const what = deliveries === 1 ? '1 deferred delivery' : `${deliveries} deferred deliveries`
       return {
         json: { deliveries },
@@ -54,29 +55,11 @@ export const queueCliCommands: CliCommand[] = [
   },
 ]
 
-async function retryDomains({ change }: Installation, domains: readonly string[]): Promise<number> {
-  let deliveries = 0
-  for (let at = 0; at < domains.length; at += DOMAINS_MAX)
-    deliveries += (await change('queue.retry', { domains: domains.slice(at, at + DOMAINS_MAX) })).deliveries
-  return deliveries
-}
-
-/**
- * Converts a domain to the form in the queue: lower-case A-labels.
- * @throws UsageError
- */
-function asQueued(domain: string): string {
-  const queued = domainToASCII(domain)
-  if (queued === '') throw new UsageError(`"${domain}" is not a valid domain`)
-  return queued
-}
-
-async function deferredDomains({ db, clock }: Installation): Promise<string[]> {
-  const { groups } = await readQueue(db, clock.now(), null)
-  const deferred = groups.filter(
-    ({ state, class: lane }) => state === DELIVERY_STATE.waiting && lane === DELIVERY_CLASS.retry,
-  )
-  return [...new Set(deferred.map(({ domain }) => domain))].sort()
+/** @throws UsageError */
+function inDomain(text: string): Selected {
+  const domain = parseDomain(text)
+  if (domain === undefined) throw new UsageError(`"${text}" is not a valid domain`)
+  return selectedIn({ domain })
 }
 
 function queueJson({ totals, total, entries }: QueueView) {

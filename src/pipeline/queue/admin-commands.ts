@@ -20,25 +20,6 @@ const CANCELED = 'canceled by the operator'
 const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export const adminCommands = {
-  /**
-   * Makes deferred deliveries of a domain due now.
-   * @returns the number of deliveries changed; fewer than `limit` when no more are left
-   */
-  retryNow: command<{ domain: string; now: number; limit: number }, number>(
-    async (tx, { domain, now, limit }) => {
-      const rows = await tx.db
-        .selectFrom('deliveries')
-        .select(['emailId', 'ordinal', 'domain', 'class', 'accountId'])
-        .where('state', '=', DELIVERY_STATE.waiting)
-        .where('domain', '=', domain)
-        .where('class', '=', DELIVERY_CLASS.retry)
-        .where('nextAt', '>', now)
-        .limit(limit)
-        .execute()
-      return makeDue(tx, rows, now)
-    },
-  ),
-
   /** Makes deferred deliveries due now. Their retry schedule does not change. */
   retryWaiting: command<StepInput, AdminAction>(
     async (tx, input) => {

@@ -107,31 +107,22 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
       await resume(selector)
       return hold
     },
-    retry: selector =>
-      walk(
-        'retryWaiting',
-        selector,
-        placesOf(db, selector, queueKey => queueKey.class === DELIVERY_CLASS.retry),
-      ),
-    cancel: selector =>
-      walk(
-        'cancelWaiting',
-        selector,
-        placesOf(db, selector, () => true),
-      ),
+    retry: selector => walk('retryWaiting', selector, placesOf(db, selector, 'deferred')),
+    cancel: selector => walk('cancelWaiting', selector, placesOf(db, selector, 'all')),
   }
 }
 
 async function* placesOf(
   db: Db,
   selector: MailSelector,
-  isWanted: (queueKey: DueQueueKey) => boolean,
+  mail: 'deferred' | 'all',
 ): AsyncGenerator<QueuePosition> {
   const { emailId } = selector
   if (emailId) return yield { kind: 'email', emailId }
   for await (const queueKeys of queueKeysOf(db, selector))
-    for (const queueKey of queueKeys) if (isWanted(queueKey)) yield { kind: 'queueKey', queueKey }
-  yield { kind: 'held' }
+    for (const queueKey of queueKeys)
+      if (mail === 'all' || queueKey.class === DELIVERY_CLASS.retry) yield { kind: 'queueKey', queueKey }
+  if (mail === 'all') yield { kind: 'held' }
 }
 
 /** Queue keys that may contain selected mail, in batches. The event loop runs between two batches. */

@@ -7,9 +7,7 @@ import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/model/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
-/** Maximum per command, so that other commands can run in between. */
-const DELIVERIES_PER_COMMAND = 1_000
-export const DOMAINS_MAX = 500
+const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 const SITES_MAX = 1_000
 
 const selected = z.object({
@@ -21,24 +19,17 @@ const selected = z.object({
 export type Selected = z.output<typeof selected>
 
 export const queueOperations = {
-  'queue.retry': operation(
-    z.object({ domains: z.array(z.string().max(253)).max(DOMAINS_MAX) }),
-    async ({ run, clock }, { domains }) => {
-      const now = clock.now()
-      let count = 0
-      for (const domain of domains)
-        for (let retried = DELIVERIES_PER_COMMAND; retried === DELIVERIES_PER_COMMAND; count += retried)
-          retried = await run('retryNow', { domain, now, limit: DELIVERIES_PER_COMMAND })
-      return { deliveries: count }
-    },
-  ),
-
-  /** Processes one batch. The client repeats the call while `has_more` is true. */
+  /**
+   * Processes one batch. The client repeats the call while `has_more` is true. Without a selection, all
+   * deferred mail is retried; all mail cannot be canceled.
+   */
   'queue.steer': operation(
-    z.object({ what: z.enum(['retry', 'cancel']), mail: selected }),
+    z.object({ what: z.enum(['retry', 'cancel']), mail: selected.nullable() }),
     async (parts, { what, mail }) => {
       const queueAdmin = createQueueAdmin(parts)
-      const { deliveries, hasMore } = await queueAdmin[what](await knownSelector(queueAdmin, mail))
+      const isAll = what === 'retry' && mail === null
+      const selector = isAll ? ANY_MAIL : await knownSelector(queueAdmin, mail)
+      const { deliveries, hasMore } = await queueAdmin[what](selector)
       return { deliveries, has_more: hasMore }
     },
   ),
@@ -76,16 +67,16 @@ export const queueOperations = {
 }
 
 /** @throws OperationRefused */
-async function knownSelector(queueAdmin: QueueAdmin, mail: Selected): Promise<MailSelector> {
+async function knownSelector(queueAdmin: QueueAdmin, mail: Selected | null): Promise<MailSelector> {
   const selector = selectorOf(mail)
   const unknown = await queueAdmin.unknownIn(selector)
-  if (unknown) throw new OperationRefused(`There is no ${unknown} ${mail[`${unknown}_id`]}.`)
+  if (unknown) throw new OperationRefused(`There is no ${unknown} ${mail?.[`${unknown}_id`]}.`)
   return selector
 }
 
 /** @throws OperationRefused */
-function selectorOf(mail: Selected): MailSelector {
-  if (Object.values(mail).every(value => value === null))
+function selectorOf(mail: Selected | null): MailSelector {
+  if (mail === null || Object.values(mail).every(value => value === null))
     throw new OperationRefused('Specify a domain, account, broadcast or email.')
   const domain = mail.domain === null ? null : parseDomain(mail.domain)
   if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is not a valid domain.`)

@@ -86,8 +86,7 @@ async function open(
     'key.delete': { id: 'key_1' },
     'token.create': { id: 'tok_1', token: 'mh_secret' },
     'token.delete': { id: 'tok_1' },
-    'queue.retry': { deliveries: 2 },
-    'queue.steer': { deliveries: 1, has_more: false },
+    'queue.steer': { deliveries: 2, has_more: false },
     'queue.hold': { id: 'hld_1', is_new: true },
     'queue.release': { id: 'hld_1' },
     'site.resume': { site: 'mx.there.test' },
@@ -261,10 +260,11 @@ for (const [args, name, input] of [
   ],
   [['token', 'delete', 'tok_1'], 'token.delete', { id: 'tok_1' }],
   [
-    ['queue', 'retry', 'There.TEST', 'bücher.test'],
-    'queue.retry',
-    { domains: ['there.test', 'xn--bcher-kva.test'] },
+    ['queue', 'retry', 'bücher.test'],
+    'queue.steer',
+    { what: 'retry', mail: { ...NO_MAIL, domain: 'xn--bcher-kva.test' } },
   ],
+  [['queue', 'retry', '--all'], 'queue.steer', { what: 'retry', mail: null }],
   [
     ['queue', 'retry', '--account', 'acc_1'],
     'queue.steer',
@@ -451,13 +451,14 @@ test('queue show: an empty queue is reported', async t => {
   assert.is((await runLine('queue')).out, 'The queue is empty.\n')
 })
 
-test('queue retry --all: all domains with deferred deliveries are retried', async t => {
-  const { runLine, send, domain, accountId, change, asked } = await open(t)
-  domain(accountId, 'here.test')
-  await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@fresh.test'] })
-  change("update deliveries set class = 2 where domain <> 'fresh.test'")
-  await runLine('queue', 'retry', '--all')
-  assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
+test('queue retry: all domains that are named are retried, and their deliveries are added up', async t => {
+  const { runLine, asked } = await open(t)
+  const { out } = await runLine('queue', 'retry', 'There.TEST', 'far.test')
+  assert.equal(
+    asked.map(({ input }) => input),
+    ['there.test', 'far.test'].map(domain => ({ what: 'retry', mail: { ...NO_MAIL, domain } })),
+  )
+  assert.match(out, /^4 deferred deliveries /)
 })
 
 test('queue ages, queue sites: deliveries are shown by age, held ones separately', async t => {

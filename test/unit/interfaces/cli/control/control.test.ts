@@ -270,19 +270,23 @@ test('key.delete: a key of any account is deleted and dropped from caches', asyn
     assert.match(await refusal('key.delete', { id: gone }), /API key \S+ not found/)
 })
 
-test('queue.retry: all deferred deliveries of the domains are due', async t => {
-  const { done, account, domain, send, change, rows, clock } = await open(t)
+test('queue.steer: all deferred deliveries of a domain are due, or those of all', async t => {
+  const { done, refusal, account, domain, send, change, rows, clock } = await open(t)
   const accountId = account()
   domain(accountId, 'here.test')
   const to = Array.from({ length: 50 }, (_, i) => `a${i}@there.test`)
   for (let i = 0; i < 25; i++) await send(accountId, { to })
   await send(accountId, { to: ['a@far.test', 'b@near.test'] })
   change('update deliveries set class = 2, next_at = next_at + 1000')
-  assert.equal(await done('queue.retry', { domains: ['there.test', 'far.test', 'nowhere.test'] }), {
-    deliveries: 1_251,
-  })
-  const waiting = rows('select domain from deliveries where next_at > ?', clock.now())
-  assert.equal(waiting, [{ domain: 'near.test' }])
+  const none = { domain: null, account_id: null, broadcast_id: null, email_id: null }
+  const retried = async (mail: unknown) => (await done('queue.steer', { what: 'retry', mail })).deliveries
+  assert.is(await retried({ ...none, domain: 'there.test' }), 1_250)
+  assert.is(await retried({ ...none, domain: 'nowhere.test' }), 0)
+  const waiting = () => rows('select domain from deliveries where next_at > ? order by domain', clock.now())
+  assert.equal(waiting(), [{ domain: 'far.test' }, { domain: 'near.test' }])
+  assert.is(await retried(null), 2)
+  assert.equal(waiting(), [])
+  assert.match(await refusal('queue.steer', { what: 'cancel', mail: null }), /Specify a domain/)
 })
 
 test('queue operations: mail is held, released and canceled by selection; an unknown name is refused', async t => {
@@ -319,9 +323,9 @@ for (const [name, input] of [
   ['__proto__', {}],
   ['constructor', {}],
   ['', {}],
-  ['queue.retry', null],
-  ['queue.retry', { domains: 'x' }],
-  ['queue.retry', { domains: Array(501).fill('x') }],
+  ['queue.steer', null],
+  ['queue.steer', { what: 'drop', mail: null }],
+  ['site.paths', { sites: Array(1_001).fill('x') }],
   ['key.delete', { id: 5 }],
 ] as const)
   test(`${name} with ${JSON.stringify(input).slice(0, 30)} is refused`, async t => {
