@@ -108,6 +108,17 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`)
 }
 
+/**
+ * Returns the resource, or the success of a command.
+ *
+ * @param noun name of the resource in the error
+ * @throws ApiError 404 if there is no such resource
+ */
+export function orNotFound<T>(resource: T | undefined | null | false, noun: string): T {
+  if (!resource) throw notFound(noun)
+  return resource
+}
+
 /** Returns the fallback instead of a 404. Other errors are thrown. */
 export async function unlessMissing<T>(work: Promise<T>, fallback: T): Promise<T> {
   return work.catch((error: unknown) => {

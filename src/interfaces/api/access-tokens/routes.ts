@@ -2,11 +2,11 @@
  * Serves the access tokens of an account to its users. The token is shown only in the reply to the creation.
  * Programs cannot use these routes, so that a token cannot create a wider one.
  */
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
-import type { AccessTokens, AccessTokenView } from '../../../resources/accounts/access-tokens.ts'
-import { ApiError, notFound } from '../api-error.ts'
+import { wireId } from '../../../lib/ids.ts'
+import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
+import { ApiError, orNotFound } from '../api-error.ts'
 import { isOperator } from '../auth/operator.ts'
-import { type ApiRequest, created, listReply, ok, type Route, sessionOf } from '../route/route.ts'
+import { type ApiRequest, created, listReply, ok, pathId, type Route, sessionOf } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   createdTokenSchema,
@@ -25,6 +25,11 @@ interface AccessTokenRoutesOptions {
 }
 
 export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOptions): Route[] {
+  /** @throws ApiError 404 */
+  const find = async (request: ApiRequest) => {
+    const id = pathId(request, 'tok')
+    return orNotFound(await accessTokens.get(request.credential.accountId, id), 'Access token')
+  }
   return [
     {
       method: 'POST',
@@ -58,7 +63,7 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       access: 'session',
       summary: 'Retrieve an access token, without its secret',
       replies: { 200: tokenSchema },
-      handle: async request => ok(tokenView(await find(accessTokens, request))),
+      handle: async request => ok(tokenView(await find(request))),
     },
     {
       method: 'PATCH',
@@ -68,13 +73,12 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       body: renameSchema,
       replies: { 200: tokenSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'tok')
         const body = await request.body()
         refuseFixedFields(body)
         const { name } = readRename(body)
-        if (!(await accessTokens.rename(request.credential.accountId, id, name)))
-          throw notFound('Access token')
-        return ok(tokenView(await find(accessTokens, request)))
+        orNotFound(await accessTokens.rename(request.credential.accountId, id, name), 'Access token')
+        return ok(tokenView(await find(request)))
       },
     },
     {
@@ -84,26 +88,12 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       summary: 'Revoke an access token',
       replies: { 200: deletedSchema('access_token', 'tok') },
       async handle(request) {
-        const id = idOf(request)
-        if (!(await accessTokens.delete(request.credential.accountId, id))) throw notFound('Access token')
+        const id = pathId(request, 'tok')
+        orNotFound(await accessTokens.delete(request.credential.accountId, id), 'Access token')
         return ok({ object: 'access_token', id: wireId('tok', id), deleted: true })
       },
     },
   ]
-}
-
-/** @throws ApiError 404 */
-function idOf({ params }: ApiRequest): Id {
-  const id = parseWireId('tok', params.id!)
-  if (!id) throw notFound('Access token')
-  return id
-}
-
-/** @throws ApiError 404 */
-async function find(accessTokens: AccessTokens, request: ApiRequest): Promise<AccessTokenView> {
-  const token = await accessTokens.get(request.credential.accountId, idOf(request))
-  if (!token) throw notFound('Access token')
-  return token
 }
 
 function operatorOnly(): ApiError {

@@ -3,12 +3,12 @@
  * usage.
  */
 
-import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
+import { type Id, sameId } from '../../../lib/ids.ts'
 import type { Accounts } from '../../../resources/accounts/accounts.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import { notFound } from '../api-error.ts'
+import { notFound, orNotFound } from '../api-error.ts'
 import { isOperator, requireOperator } from '../auth/operator.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, created, listReply, ok, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -92,8 +92,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       replies: { 200: accountWithPasswordSchema },
       async handle(request) {
         const account = await find(accounts, steeredId(request))
-        const password = await accounts.resetPassword(account.id)
-        if (password === undefined) throw notFound('Account')
+        const password = orNotFound(await accounts.resetPassword(account.id), 'Account')
         return ok({ ...ownedAccountView(account), password })
       },
     },
@@ -112,8 +111,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       summary: 'Retrieve the plan, its quotas and their usage',
       replies: { 200: usageSchema },
       async handle({ credential: { accountId } }) {
-        const usage = await accounts.usage(accountId)
-        if (!usage) throw notFound('Account')
+        const usage = orNotFound(await accounts.usage(accountId), 'Account')
         return ok(usageView(usage))
       },
     },
@@ -125,8 +123,8 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
  * @throws ApiError 404
  */
 function seenId(request: ApiRequest): Id {
-  const id = parseWireId('acc', request.params.id!)
-  if (!id || !(isOperator(request) || sameId(id, request.credential.accountId))) throw notFound('Account')
+  const id = pathId(request, 'acc')
+  if (!isOperator(request) && !sameId(id, request.credential.accountId)) throw notFound('Account')
   return id
 }
 
@@ -138,7 +136,5 @@ function steeredId(request: ApiRequest): Id {
 }
 
 async function find(accounts: Accounts, id: Id) {
-  const account = await accounts.find(id)
-  if (!account) throw notFound('Account')
-  return account
+  return orNotFound(await accounts.find(id), 'Account')
 }

@@ -6,7 +6,7 @@ import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../../resources/accounts/api-keys.ts'
 import { readRename, renameSchema } from '../access-tokens/schema.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, invalidField, notFound, orNotFound } from '../api-error.ts'
 import { type Credential, created, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -77,7 +77,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
         if (key) return ok(keyView(key))
         const token = await fullAccessOf(accessTokens, accountId, params.id!)
         requireFull(credential)
-        if (!(await accessTokens.rename(accountId, token.id, name))) throw notFound('API key')
+        orNotFound(await accessTokens.rename(accountId, token.id, name), 'API key')
         return ok(fullAccessView({ ...token, name }))
       },
     },
@@ -94,7 +94,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
           return ok({ object: 'api_key', id: wireId('key', keyId), deleted: true })
         const { id } = await fullAccessOf(accessTokens, accountId, params.id!)
         requireFull(credential)
-        if (!(await accessTokens.delete(accountId, id))) throw notFound('API key')
+        orNotFound(await accessTokens.delete(accountId, id), 'API key')
         return ok({ object: 'api_key', id: wireId('tok', id), deleted: true })
       },
     },

@@ -8,11 +8,11 @@ import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findAudience, listAudiences } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { ApiError, notFound } from '../api-error.ts'
-import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route/route.ts'
+import { ApiError, orNotFound } from '../api-error.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { AS_AUDIENCE, type AudienceName, audienceBodySchema, audienceIdOf } from './schema.ts'
+import { AS_AUDIENCE, type AudienceName, audienceBodySchema } from './schema.ts'
 
 interface AudienceRoutesOptions {
   store: { db: Db; run: Run<typeof audienceCommands> }
@@ -87,8 +87,7 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions, as: Audie
         const { accountId, id } = await audienceOf(store.db, request)
         const { name } = as.read(await request.body())
         const audience = await store.run('renameAudience', { accountId, id, name })
-        if (!audience) throw notFound('Audience')
-        return ok(as.view(audience))
+        return ok(as.view(orNotFound(audience, 'Audience')))
       },
     },
     {
@@ -98,10 +97,9 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions, as: Audie
       summary: 'Delete an audience, its contacts and its segments',
       replies: { 200: as.deleted },
       async handle(request) {
-        const id = audienceIdOf(request)
+        const id = pathId(request, 'aud')
         const { accountId } = request.credential
-        if (!(await store.run('deleteAudience', { accountId, id, at: clock.now() })))
-          throw notFound('Audience')
+        orNotFound(await store.run('deleteAudience', { accountId, id, at: clock.now() }), 'Audience')
         return ok({ object: as.object, id: wireId('aud', id), deleted: true })
       },
     },
@@ -127,7 +125,6 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions, as: Audie
  * @throws ApiError 404
  */
 export async function audienceOf(db: Db, request: ApiRequest) {
-  const audience = await findAudience(db, request.credential.accountId, audienceIdOf(request))
-  if (!audience) throw notFound('Audience')
-  return audience
+  const id = pathId(request, 'aud')
+  return orNotFound(await findAudience(db, request.credential.accountId, id), 'Audience')
 }

@@ -1,11 +1,10 @@
 /** Schemas of audiences. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { AudienceRow } from '../../../store/model/schema.ts'
-import { invalidField, notFound } from '../api-error.ts'
-import type { ApiRequest } from '../route/route.ts'
+import { invalidField } from '../api-error.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -87,13 +86,3 @@ export const AS_SEGMENT = {
   view: accountSegmentView,
 } as const
 export type AudienceName = typeof AS_AUDIENCE | typeof AS_SEGMENT
-
-/**
- * Reads the id of the audience in `:id`.
- * @throws ApiError 404
- */
-export function audienceIdOf({ params }: Pick<ApiRequest, 'params'>) {
-  const id = parseWireId('aud', params.id!)
-  if (!id) throw notFound('Audience')
-  return id
-}

@@ -1,6 +1,5 @@
 /** Serves the links of a broadcast with their click counts. */
 import * as z from 'zod'
-import { parseWireId } from '../../../lib/ids.ts'
 import {
   listBroadcastLinks,
   personalLinks,
@@ -9,8 +8,8 @@ import {
 import { findBroadcast, type StoredBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
 import { END_OF_NUMBERS } from '../../../pipeline/tracking/link-numbers.ts'
 import type { BroadcastLinkRow, Db } from '../../../store/model/schema.ts'
-import { notFound } from '../api-error.ts'
-import { listReply, ok, type Route } from '../route/route.ts'
+import { orNotFound } from '../api-error.ts'
+import { listReply, ok, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readNumber, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 
@@ -47,12 +46,12 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       summary: 'List the clicked links of a broadcast with their clicks',
       query: pageQuery(),
       replies: { 200: listSchema(linkSchema) },
-      async handle({ params, query, credential: { accountId } }) {
-        const page = readPage(query)
-        const broadcastId = parseWireId('brd', params.id!)
-        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
-        if (!broadcast) throw notFound('Broadcast')
-        const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId }, page)
+      async handle(request) {
+        const { accountId } = request.credential
+        const page = readPage(request.query)
+        const id = pathId(request, 'brd')
+        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+        const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId: id }, page)
         const links = asWritten(rows, broadcast).map(
           ({ link, url, clickCount, uniqueCount, machineCount }) => ({
             ...{ number: link, url, clicks: clickCount },
@@ -69,13 +68,13 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       summary: 'List the clicked links of a broadcast (alias of newer SDKs)',
       query: { limit: pageQuery().limit!, after: cursor, before: cursor },
       replies: { 200: listSchema(clickedSchema) },
-      async handle({ params, query, credential: { accountId } }) {
-        const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
-        const range = { limit: readPage(query).limit, after, before }
-        const broadcastId = parseWireId('brd', params.id!)
-        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
-        if (!broadcast) throw notFound('Broadcast')
-        const { total, hasMore, rows } = await rangeBroadcastLinks(db, { accountId, broadcastId }, range)
+      async handle(request) {
+        const { accountId } = request.credential
+        const [after, before] = [readCursor(request.query, 'after'), readCursor(request.query, 'before')]
+        const range = { limit: readPage(request.query).limit, after, before }
+        const id = pathId(request, 'brd')
+        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+        const { total, hasMore, rows } = await rangeBroadcastLinks(db, { accountId, broadcastId: id }, range)
         const data = asWritten(rows, broadcast).map(({ link, url, clickCount, uniqueCount }) => ({
           ...{ id: String(link), url, clicks: clickCount, unique_clicks: uniqueCount },
         }))

@@ -1,6 +1,6 @@
 /** Serves the recipients of a broadcast by delivery result, in the format of newer SDKs. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import {
   BOUNCE_TYPES,
   type FoundRecipient,
@@ -13,8 +13,8 @@ import { findBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { invalidField, notFound } from '../api-error.ts'
-import { ok, type Route } from '../route/route.ts'
+import { invalidField, orNotFound } from '../api-error.ts'
+import { ok, pathId, type Route } from '../route/route.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -55,13 +55,13 @@ export function broadcastRecipientRoutes({
         ...cursorPageQuery('eml'),
       },
       replies: { 200: listSchema(recipientSchema) },
-      async handle({ params, query, credential: { accountId } }) {
-        const page = readCursorPage(query, 'eml', 'an email')
-        const id = parseWireId('brd', params.id!)
-        const broadcast = id && (await findBroadcast(db, accountId, id))
-        if (!broadcast) throw notFound('Broadcast')
-        const type = readType(query)
-        const [address, bounceType] = [readAddress(query), readBounceType(query, type)]
+      async handle(request) {
+        const { accountId } = request.credential
+        const page = readCursorPage(request.query, 'eml', 'an email')
+        const id = pathId(request, 'brd')
+        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+        const type = readType(request.query)
+        const [address, bounceType] = [readAddress(request.query), readBounceType(request.query, type)]
         const { audienceId, firstEmailId, lastEmailId } = broadcast
         const { total, hasMore, rows } = await reader.listRecipients({
           broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },

@@ -7,9 +7,9 @@ import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { textPartOf } from '../../../protocols/mime/html/text-part.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/model/schema.ts'
-import { apiErrorOf, notFound } from '../api-error.ts'
+import { apiErrorOf, notFound, orNotFound } from '../api-error.ts'
 import { senderOf } from '../emails/idempotency-header.ts'
-import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route/route.ts'
+import { type ApiReply, type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -102,7 +102,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       summary: 'Retrieve a broadcast, its progress and its results',
       replies: { 200: broadcastSchema },
       async handle(request) {
-        return shown(request, await broadcasts.find(request.credential.accountId, idOf(request)))
+        return shown(request, await broadcasts.find(request.credential.accountId, pathId(request, 'brd')))
       },
     },
     {
@@ -117,7 +117,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       replies: { 200: broadcastSchema },
       async handle(request) {
         const { accountId } = request.credential
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         const { changes, template: ref, ...rest } = readBroadcastChange(await request.body())
         const template = ref ? await templateOf(findTemplate, accountId, ref) : undefined
         const copied = template && {
@@ -138,7 +138,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       summary: 'Delete a draft, a scheduled broadcast, or a canceled one without emails',
       replies: { 200: deletedSchema('broadcast', 'brd') },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         found(await broadcasts.delete(request.credential.accountId, id))
         return ok({ object: 'broadcast', id: wireId('brd', id), deleted: true })
       },
@@ -154,7 +154,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
     summary,
     replies: { 200: broadcastSchema },
     async handle(request) {
-      return shown(request, await broadcasts[name](request.credential.accountId, idOf(request)))
+      return shown(request, await broadcasts[name](request.credential.accountId, pathId(request, 'brd')))
     },
   })
   return [
@@ -166,7 +166,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       body: sendBroadcastSchema,
       replies: { 200: broadcastSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         const { version, ...order } = readSendOrder(await request.body())
         return shown(request, await broadcasts.send(request.credential.accountId, id, order, version))
       },
@@ -192,7 +192,7 @@ function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       summary: 'Duplicate a broadcast as a draft',
       replies: { 201: broadcastSchema },
       async handle(request) {
-        const copy = await broadcasts.duplicate(request.credential.accountId, idOf(request))
+        const copy = await broadcasts.duplicate(request.credential.accountId, pathId(request, 'brd'))
         return { ...shown(request, copy), status: 201 }
       },
     },
@@ -209,7 +209,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       body: testBroadcastSchema,
       replies: { 200: testSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         const to = readTestRecipients(await request.body())
         const { ids } = found(await broadcasts.test(senderOf(request), id, to))
         const emails = ids.map((email, i) => ({ id: wireId('eml', email), to: to[i]!.address }))
@@ -224,7 +224,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       summary: 'Check the content of a broadcast',
       replies: { 200: lintSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         return ok(lintView(id, found(await broadcasts.lint(request.credential.accountId, id))))
       },
     },
@@ -241,7 +241,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       },
       replies: { 200: previewSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = pathId(request, 'brd')
         const sample = found(await broadcasts.preview(request.credential.accountId, id, contactOf(request)))
         const text = sample.text ?? textPartOf(sample.html ?? '') ?? null
         return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample, text })
@@ -271,18 +271,10 @@ function found<T>(answer: T | Refusal | undefined): T {
   return answer
 }
 
-function idOf({ params }: ApiRequest): Id {
-  const id = parseWireId('brd', params.id!)
-  if (!id) throw notFound('Broadcast')
-  return id
-}
-
 function contactOf({ query }: ApiRequest): Id | null {
   const text = query.get('contact_id')
   if (text === null) return null
-  const id = parseWireId('con', text)
-  if (!id) throw notFound('Contact')
-  return id
+  return orNotFound(parseWireId('con', text), 'Contact')
 }
 
 /** @throws ApiError for a text that no name can contain */

@@ -7,7 +7,7 @@
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { findPlacedContact } from '../../../resources/contacts/read.ts'
 import type { ContactRow } from '../../../store/model/schema.ts'
-import { notFound, unlessMissing } from '../api-error.ts'
+import { orNotFound, unlessMissing } from '../api-error.ts'
 import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { contactRoutes } from './routes.ts'
 import {
@@ -75,9 +75,8 @@ export async function placedContactOf(
   { db }: Pick<Options['store'], 'db'>,
   { params, credential: { accountId } }: ApiRequest,
 ): Promise<ContactRow> {
-  const contact = await findPlacedContact(db, accountId, contactRefOf(params.contact_id!))
-  if (!contact) throw notFound('Contact')
-  return contact
+  const ref = contactRefOf(params.contact_id!)
+  return orNotFound(await findPlacedContact(db, accountId, ref), 'Contact')
 }
 
 /** Newer SDKs send topic subscriptions as a bare array. */

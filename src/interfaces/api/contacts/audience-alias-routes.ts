@@ -6,8 +6,8 @@
 import { wireId } from '../../../lib/ids.ts'
 import { unlessMissing } from '../api-error.ts'
 import { audienceRoutes } from '../audiences/routes.ts'
-import { AS_SEGMENT, audienceIdOf } from '../audiences/schema.ts'
-import { type ApiRequest, ok, type Route } from '../route/route.ts'
+import { AS_SEGMENT } from '../audiences/schema.ts'
+import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
 import { contactRoutes } from './routes.ts'
 import { TYPED_PROPERTIES } from './typed-properties.ts'
 
@@ -31,7 +31,7 @@ export function audienceAliasRoutes(
 /** Answers the deletion of a segment that does not exist like any other, as these SDKs expect. */
 function deleteOrPass(route: Route) {
   return (request: ApiRequest) => {
-    const id = wireId('aud', audienceIdOf(request))
+    const id = wireId('aud', pathId(request, 'aud'))
     return unlessMissing(route.handle(request), ok({ object: 'segment', id, deleted: true }))
   }
 }

@@ -6,9 +6,9 @@ import { surveyImport } from '../../../resources/contacts/import/survey.ts'
 import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findImport, findSegment, listImports } from '../../../resources/contacts/read.ts'
 import { ReplayedStream } from '../../../store/blobs/replayed-stream.ts'
-import { invalidField, notFound } from '../api-error.ts'
+import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
-import { listReply, ok, type Route } from '../route/route.ts'
+import { listReply, ok, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { asRefused, IMPORT_BYTES_MAX, type ImportFormsOptions, importForms } from './import-routes.ts'
@@ -53,8 +53,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
           )
           .catch(asRefused)
           .finally(() => upload.discard())
-        if (!report) throw notFound('Audience')
-        return ok(importView(report))
+        return ok(importView(orNotFound(report, 'Audience')))
       },
     },
     {
@@ -79,10 +78,8 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       replies: { 200: importSchema },
       async handle(request) {
         const { id: audienceId } = await audienceOf(store.db, request)
-        const id = parseWireId('imp', request.params.import_id!)
-        const row = id && (await findImport(store.db, audienceId, id))
-        if (!row) throw notFound('Import')
-        return ok(importView(row))
+        const id = pathId(request, 'imp', 'import_id')
+        return ok(importView(orNotFound(await findImport(store.db, audienceId, id), 'Import')))
       },
     },
   ]

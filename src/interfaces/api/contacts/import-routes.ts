@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
-import { type Id, type IdSource, parseWireId } from '../../../lib/ids.ts'
+import type { Id, IdSource } from '../../../lib/ids.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
 import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
@@ -20,9 +20,9 @@ import type { TopicSubscription } from '../../../resources/contacts/topic-comman
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
 import { boundaryOf, readMultipart } from '../body/multipart.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -80,11 +80,10 @@ export function importForms(options: ImportFormsOptions): Route[] {
       access: 'session',
       summary: 'Retrieve an import of contacts (newer SDKs)',
       replies: { 200: sdkImportSchema },
-      async handle({ params, credential: { accountId } }) {
-        const id = parseWireId('imp', params.id!)
-        const row = id && (await findPlacedImport(db, accountId, id))
-        if (!row) throw notFound('Import')
-        return ok(sdkImportView(row))
+      async handle(request) {
+        const id = pathId(request, 'imp')
+        const row = await findPlacedImport(db, request.credential.accountId, id)
+        return ok(sdkImportView(orNotFound(row, 'Import')))
       },
     },
   ]
@@ -119,8 +118,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
     const plan = await read(bytes => surveyImport({ ...terms, bytes }))
     const importInto = async (audienceId: ImportRequest['audienceId']) => {
       const row = await read(bytes => importContacts({ ...terms, audienceId, plan, bytes }))
-      if (!row) throw notFound('Segment')
-      return row
+      return orNotFound(row, 'Segment')
     }
     const [first = home, ...others] = audiences.map(({ id }) => id)
     const row = await importInto(first)

@@ -12,7 +12,7 @@ import type { placingCommands } from '../../../resources/contacts/placing-comman
 import { findAudience } from '../../../resources/contacts/read.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { created, type Route } from '../route/route.ts'
 import { type Warning, warningsSchema, withWarnings } from '../route/warnings.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
@@ -60,8 +60,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
         const found = audience
           ? await reader.listContacts({ audience, filters: [], ...asked })
           : await reader.listAccountContacts({ accountId, ...asked })
-        if (!found) throw notFound('Contact')
-        return contactList(store.db, accountId, found, TYPED_PROPERTIES)
+        return contactList(store.db, accountId, orNotFound(found, 'Contact'), TYPED_PROPERTIES)
       },
     },
     {

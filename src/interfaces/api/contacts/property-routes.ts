@@ -1,7 +1,7 @@
 /** Serves definitions of contact properties (type and fallback value), in the format of newer SDKs. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type IdSource, wireId } from '../../../lib/ids.ts'
 import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
 import {
   type definitionCommands,
@@ -10,9 +10,9 @@ import {
 } from '../../../resources/contacts/property-definitions.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, created, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   definitionChangesSchema,
@@ -96,8 +96,7 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
         const fallback = readFallback(await request.body(), definition.type)
         if (fallback === undefined) return ok(definitionView(definition))
         const changed = await store.run('changePropertyDefinition', { accountId, id, fallback })
-        if (!changed) throw notFound('Property')
-        return ok(definitionView(changed))
+        return ok(definitionView(orNotFound(changed, 'Property')))
       },
     },
     {
@@ -108,7 +107,7 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
       replies: { 200: deletedSchema('contact_property', 'prp') },
       async handle(request) {
         const key = keyOf(request)
-        if (!(await store.run('deletePropertyDefinition', key))) throw notFound('Property')
+        orNotFound(await store.run('deletePropertyDefinition', key), 'Property')
         return ok({ object: 'contact_property', id: wireId('prp', key.id), deleted: true })
       },
     },
@@ -116,15 +115,11 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
 }
 
 /** @throws ApiError 404 */
-function keyOf({ params, credential: { accountId } }: ApiRequest) {
-  const id = parseWireId('prp', params.id!)
-  if (!id) throw notFound('Property')
-  return { accountId, id }
+function keyOf(request: ApiRequest) {
+  return { accountId: request.credential.accountId, id: pathId(request, 'prp') }
 }
 
 /** @throws ApiError 404 */
 async function definitionOf(db: Db, request: ApiRequest) {
-  const definition = await findDefinition(db, keyOf(request))
-  if (!definition) throw notFound('Property')
-  return definition
+  return orNotFound(await findDefinition(db, keyOf(request)), 'Property')
 }

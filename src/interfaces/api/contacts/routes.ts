@@ -11,11 +11,10 @@ import type { topicCommands } from '../../../resources/contacts/topic-commands.t
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { invalidField, notFound } from '../api-error.ts'
+import { invalidField, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
-import { audienceIdOf } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, created, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
 import { type Warning, withWarnings } from '../route/warnings.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
@@ -115,8 +114,7 @@ function contactFieldRoutes(
       async handle(request) {
         const { id: audienceId, accountId } = await audienceOf(store.db, request)
         const contact = await findContact(store, { accountId, audienceId }, refOf(request))
-        if (!contact) throw notFound('Contact')
-        return ok(form.of(contact))
+        return ok(form.of(orNotFound(contact, 'Contact')))
       },
     },
     {
@@ -171,9 +169,8 @@ function contactTopicRoutes(
         const page = readIdPage(request.query, TOPICS)
         const { id: audienceId, accountId } = await audienceOf(store.db, request)
         const contact = await findContact(store, { accountId, audienceId }, refOf(request))
-        if (!contact) throw notFound('Contact')
         const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
-        const out = new Set(contact.unsubscribed_topics)
+        const out = new Set(orNotFound(contact, 'Contact').unsubscribed_topics)
         const all = topics.map(topic => contactTopicView(topic, out))
         const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
         return ok({ object: 'list', total: all.length, has_more: hasMore, data })
@@ -197,7 +194,7 @@ function contactTopicRoutes(
 }
 
 function placeNamedBy(request: ApiRequest): ContactPlace {
-  return { accountId: request.credential.accountId, audienceId: audienceIdOf(request) }
+  return { accountId: request.credential.accountId, audienceId: pathId(request, 'aud') }
 }
 
 function refOf({ params }: ApiRequest) {
@@ -214,7 +211,7 @@ async function placeOf(
 ): Promise<ContactPlace> {
   const { accountId, id: audienceId } = await audienceOf(db, request)
   const place = { accountId, audienceId }
-  if (!(await findContact({ db, find }, place, refOf(request)))) throw notFound('Contact')
+  orNotFound(await findContact({ db, find }, place, refOf(request)), 'Contact')
   return place
 }
 

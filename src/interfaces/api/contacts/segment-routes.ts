@@ -3,14 +3,14 @@
  * contact.
  */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { audiencesWith, findAudience } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/model/command.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { accountSegmentSchema, accountSegmentView } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { placedContactOf } from './alias-routes.ts'
@@ -108,9 +108,9 @@ function removeRoute({ store, clock, newId }: Options): Route {
 }
 
 /** @throws ApiError 404 */
-async function placeOf({ db }: Pick<Options['store'], 'db'>, { params, credential }: ApiRequest) {
-  const { accountId } = credential
-  const audienceId = parseWireId('aud', params.segment_id!)
-  if (!audienceId || !(await findAudience(db, accountId, audienceId))) throw notFound('Segment')
+async function placeOf({ db }: Pick<Options['store'], 'db'>, request: ApiRequest) {
+  const { accountId } = request.credential
+  const audienceId = pathId(request, 'aud', 'segment_id', 'Segment')
+  orNotFound(await findAudience(db, accountId, audienceId), 'Segment')
   return { accountId, audienceId }
 }

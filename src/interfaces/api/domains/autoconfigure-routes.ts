@@ -3,11 +3,10 @@
  * request only.
  */
 import * as z from 'zod'
-import { parseWireId } from '../../../lib/ids.ts'
 import type { Autoconfigure, Autoconfigured } from '../../../resources/domains/autoconfigure/autoconfigure.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { ok, type Route } from '../route/route.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
+import { ok, pathId, type Route } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
 
 /** Characters that a header value may contain. */
@@ -51,12 +50,11 @@ export function domainAutoconfigureRoutes({ domains, autoconfigure }: DomainAuto
       body: autoconfigureSchema,
       replies: { 200: autoconfiguredSchema },
       async handle(request) {
-        const id = parseWireId('dom', request.params.id!)
+        const id = pathId(request, 'dom')
         const { accountId } = request.credential
-        if (!id || !(await domains.find(accountId, id))) throw notFound('Domain')
+        orNotFound(await domains.find(accountId, id), 'Domain')
         const { dnsApiToken: token, mergeSpf = false } = readAutoconfigure(await request.body())
-        const done = await autoconfigure({ accountId, id, token, mergeSpf })
-        if (!done) throw notFound('Domain')
+        const done = orNotFound(await autoconfigure({ accountId, id, token, mergeSpf }), 'Domain')
         if (!('refused' in done)) return ok(done)
         if (done.isTokensFault) throw invalidField('dns_api_token', done.refused)
         throw new ApiError(503, 'application_error', done.refused, { headers: { 'retry-after': '60' } })

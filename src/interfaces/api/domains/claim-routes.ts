@@ -1,10 +1,10 @@
 /** Serves claims to domains that another account has verified, in the form of the SDKs. */
 import * as z from 'zod'
-import { type Id, parseWireId } from '../../../lib/ids.ts'
+import type { Id } from '../../../lib/ids.ts'
 import type { OwnNames } from '../../../resources/domains/claimable.ts'
 import type { DomainClaim, DomainClaims } from '../../../resources/domains/claims.ts'
-import { type ApiError, invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, type Route } from '../route/route.ts'
+import { type ApiError, invalidField, orNotFound } from '../api-error.ts'
+import { type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { claimSchema, claimView } from './claim-schema.ts'
 import { refusedDomain } from './routes.ts'
@@ -23,10 +23,7 @@ const readNewClaim = bodyReader(newClaimSchema)
 
 export function domainClaimRoutes(options: DomainClaimRoutesOptions): Route[] {
   const { claims, ownNames, regions, now } = options
-  const view = (claim: DomainClaim | undefined) => {
-    if (!claim) throw notFound('Domain claim')
-    return claimView(claim, now())
-  }
+  const view = (claim: DomainClaim | undefined) => claimView(orNotFound(claim, 'Domain claim'), now())
   return [
     {
       method: 'POST',
@@ -69,10 +66,8 @@ export function domainClaimRoutes(options: DomainClaimRoutesOptions): Route[] {
 }
 
 /** @throws ApiError 404 */
-function idOf({ params }: ApiRequest): Id {
-  const id = parseWireId('dom', params.id!)
-  if (!id) throw notFound('Domain claim')
-  return id
+function idOf(request: ApiRequest): Id {
+  return pathId(request, 'dom', 'id', 'Domain claim')
 }
 
 function refusedClaim(

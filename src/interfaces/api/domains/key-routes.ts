@@ -1,14 +1,13 @@
 /** Serves the DKIM keys of a sending domain: they are listed, and rotated on request. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { parseWireId } from '../../../lib/ids.ts'
 import { type DomainWithKeys, findWantedRotation } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { ApiError, notFound } from '../api-error.ts'
-import { type ApiRequest, ok, type Route } from '../route/route.ts'
+import { ApiError, orNotFound } from '../api-error.ts'
+import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
 import { domainKeysSchema, domainKeysView } from './key-schema.ts'
 
 interface DomainKeyRoutesOptions {
@@ -21,11 +20,9 @@ interface DomainKeyRoutesOptions {
 
 export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: DomainKeyRoutesOptions): Route[] {
   /** @throws ApiError 404 */
-  const domainOf = async ({ params, credential }: ApiRequest): Promise<DomainWithKeys> => {
-    const id = parseWireId('dom', params.id!)
-    const domain = id && (await domains.find(credential.accountId, id))
-    if (!domain) throw notFound('Domain')
-    return domain
+  const domainOf = async (request: ApiRequest): Promise<DomainWithKeys> => {
+    const id = pathId(request, 'dom')
+    return orNotFound(await domains.find(request.credential.accountId, id), 'Domain')
   }
   return [
     {

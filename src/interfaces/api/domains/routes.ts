@@ -1,12 +1,12 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import type { LinkPlace } from '../../../resources/domains/checks/tracking-host.ts'
 import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
+import { created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -51,9 +51,8 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       summary: 'Retrieve a sending domain and its DNS records',
       replies: { 200: domainSchema },
       async handle(request) {
-        const domain = await domains.find(request.credential.accountId, idOf(request))
-        if (!domain) throw notFound('Domain')
-        return ok(view(domain))
+        const id = pathId(request, 'dom')
+        return ok(view(orNotFound(await domains.find(request.credential.accountId, id), 'Domain')))
       },
     },
     {
@@ -63,9 +62,12 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       summary: 'Verify the DNS records of a sending domain now',
       replies: { 200: verifiedDomainSchema },
       async handle(request) {
-        const verified = await domains.verify(request.credential.accountId, idOf(request))
-        if (!verified) throw notFound('Domain')
-        return ok({ ...view(verified.domain), checks: verified.checks })
+        const id = pathId(request, 'dom')
+        const { domain, checks } = orNotFound(
+          await domains.verify(request.credential.accountId, id),
+          'Domain',
+        )
+        return ok({ ...view(domain), checks })
       },
     },
     changeRoute(domains, view),
@@ -76,8 +78,8 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       summary: 'Delete a sending domain, its DKIM keys and its API keys; its queued emails fail',
       replies: { 200: deletedSchema('domain', 'dom') },
       async handle(request) {
-        const id = idOf(request)
-        if (!(await domains.delete(request.credential.accountId, id))) throw notFound('Domain')
+        const id = pathId(request, 'dom')
+        orNotFound(await domains.delete(request.credential.accountId, id), 'Domain')
         return ok({ object: 'domain', id: wireId('dom', id), deleted: true })
       },
     },
@@ -141,19 +143,11 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     replies: { 200: domainSchema },
     async handle(request) {
       const { accountId } = request.credential
-      const id = idOf(request)
+      const id = pathId(request, 'dom')
       const wanted = readChangeDomain(await request.body())
-      const found = await domains.find(accountId, id)
-      if (!found) throw notFound('Domain')
-      const domain = await domains.change(accountId, id, readSettings(wanted, found.name))
-      if (!domain) throw notFound('Domain')
-      return ok(view(domain))
+      const { name } = orNotFound(await domains.find(accountId, id), 'Domain')
+      const changed = await domains.change(accountId, id, readSettings(wanted, name))
+      return ok(view(orNotFound(changed, 'Domain')))
     },
   }
-}
-
-function idOf({ params }: ApiRequest): Id {
-  const id = parseWireId('dom', params.id!)
-  if (!id) throw notFound('Domain')
-  return id
 }

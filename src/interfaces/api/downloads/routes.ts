@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
 import type { Route } from '../route/route.ts'
 import { type DownloadedFile, fileReply } from './link.ts'
 import { type FileRef, readDownloadToken } from './token.ts'
@@ -29,17 +29,14 @@ export function downloadRoutes({ secrets, clock, open }: DownloadRoutesOptions):
       async handle({ query }) {
         const token = query.get('token') ?? ''
         if (token === '') throw invalidField('token', 'Missing `token` parameter.', 'missing_required_field')
-        const ref = readDownloadToken(secrets, token)
-        if (!ref) throw notFound('Download')
+        const ref = orNotFound(readDownloadToken(secrets, token), 'Download')
         if (ref.expiresAt <= clock.now())
           throw new ApiError(
             403,
             'invalid_access',
             'The download link has expired. Request the attachment again to get a new link.',
           )
-        const file = await open[ref.kind](ref)
-        if (!file) throw notFound('Download')
-        return fileReply(file)
+        return fileReply(orNotFound(await open[ref.kind](ref), 'Download'))
       },
     },
   ]

@@ -8,7 +8,7 @@ import { isVisible } from '../../../resources/emails/visible.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import {
   attachmentPageQuery,
   cutPage,
@@ -17,7 +17,7 @@ import {
 } from '../downloads/attachment-page.ts'
 import type { DownloadLink, LinkTo } from '../downloads/link.ts'
 import type { OpenFile } from '../downloads/routes.ts'
-import { type ApiRequest, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
 import { listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
@@ -74,11 +74,9 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
       summary: 'Retrieve an attachment of an email with a download link that is valid for one hour',
       replies: { 200: linkedAttachmentSchema.extend({ object: z.literal('attachment') }) },
       async handle(request) {
-        const id = parseWireId('att', request.params.attachment_id!)
         const { attachments, view } = await attachmentsOf(request)
-        const attachment = id && findAttachment(attachments, id)
-        if (!attachment) throw notFound('Attachment')
-        return ok({ object: 'attachment', ...view(attachment) })
+        const attachment = findAttachment(attachments, pathId(request, 'att', 'attachment_id'))
+        return ok({ object: 'attachment', ...view(orNotFound(attachment, 'Attachment')) })
       },
     },
   ]

@@ -3,7 +3,7 @@
 import type { Id } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { EmailReader } from '../../../resources/search/reader.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { boundDomain } from '../auth/bound-key.ts'
 import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
@@ -40,8 +40,7 @@ export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): 
         const filter = readEmailFilter(request.query)
         const page = readEmailPage(request.query)
         const found = await reader.listEmails({ scope: await scopeOf(request), filter, page })
-        if (!found) throw notFound('Email')
-        const { total, hasMore, emails } = found
+        const { total, hasMore, emails } = orNotFound(found, 'Email')
         return ok({ object: 'list', total, has_more: hasMore, data: emails.map(emailRowView) })
       },
     },

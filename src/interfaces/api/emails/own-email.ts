@@ -3,14 +3,14 @@
  * accessible to the credential.
  */
 
-import { type Id, parseWireId } from '../../../lib/ids.ts'
+import type { Id } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
 import type { EmailRow } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { notFound } from '../api-error.ts'
 import { mayTouch } from '../auth/bound-key.ts'
-import type { ApiRequest } from '../route/route.ts'
+import { type ApiRequest, pathId } from '../route/route.ts'
 
 export interface OwnEmailParts {
   find: Find
@@ -29,14 +29,14 @@ type FindOwnEmail = <C extends keyof EmailRow>(
 ) => Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }>
 
 export function createFindOwnEmail({ find, horizonOf }: OwnEmailParts): FindOwnEmail {
-  return async ({ params, credential }, columns) => {
+  return async (request, columns) => {
+    const { credential } = request
     const { accountId } = credential
-    const id = parseWireId('eml', params.id!)
+    const id = pathId(request, 'eml')
     const horizon = await horizonOf(accountId)
-    const [email] = id
-      ? await find('emails', [{ accountId, id }], [...new Set([...columns, 'sender', 'endedAt'] as const)])
-      : []
-    if (!id || !email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
+    const needed = [...new Set([...columns, 'sender', 'endedAt'] as const)]
+    const [email] = await find('emails', [{ accountId, id }], needed)
+    if (!email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
     return { ...email, accountId, id, horizon }
   }
 }

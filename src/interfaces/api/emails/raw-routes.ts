@@ -6,7 +6,7 @@ import type { RebuiltMessage } from '../../../pipeline/delivery/message/rebuild.
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { invalidField, notFound } from '../api-error.ts'
+import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import type { RawHttpReply, Route } from '../route/route.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
 
@@ -59,8 +59,7 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
         const leave = await slots.take(idKey(accountId))
         try {
           const message = await reader.rebuildMessage({ accountId, emailId, ordinal })
-          if (!message) throw notFound('Email')
-          return replyOf(message, leave)
+          return replyOf(orNotFound(message, 'Email'), leave)
         } catch (error) {
           leave()
           throw error

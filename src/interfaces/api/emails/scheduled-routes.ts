@@ -7,7 +7,7 @@ import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find, ReadTogether } from '../../../store/reading/read.ts'
-import { apiErrorOf, notFound } from '../api-error.ts'
+import { apiErrorOf, orNotFound } from '../api-error.ts'
 import { type ApiReply, type ApiRequest, ok, type Route } from '../route/route.ts'
 import { bodyReader, readTime } from '../schema/read.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
@@ -37,8 +37,7 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
     const changed = await command({ accountId, id, now: now() })
     if (isRefusal(changed)) throw apiErrorOf(changed)
     const parts = changed && (await findEmailParts(store, accountId, id, horizon))
-    if (!parts) throw notFound('Email')
-    return ok(emailView(parts))
+    return ok(emailView(orNotFound(parts, 'Email')))
   }
 
   return [

@@ -1,6 +1,6 @@
 /** Serves `POST /emails` and `GET /emails/:id`. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
@@ -10,7 +10,7 @@ import type { Db } from '../../../store/model/schema.ts'
 import type { Find, ReadTogether } from '../../../store/reading/read.ts'
 import { apiErrorOf, notFound } from '../api-error.ts'
 import { mayTouch } from '../auth/bound-key.ts'
-import { ok, type Route } from '../route/route.ts'
+import { ok, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
@@ -55,10 +55,11 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       access: 'key',
       summary: 'Retrieve an email: content, recipients, delivery attempts and events',
       replies: { 200: emailSchema },
-      async handle({ params, credential }) {
+      async handle(request) {
+        const { credential } = request
         const { accountId } = credential
-        const id = parseWireId('eml', params.id!)
-        const parts = id && (await findEmailParts(store, accountId, id, await horizonOf(accountId)))
+        const id = pathId(request, 'eml')
+        const parts = await findEmailParts(store, accountId, id, await horizonOf(accountId))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
         return ok(emailView(parts, await unsubscribeUrlOf(parts.email)))
       },

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { toBase32 } from '../../../lib/base32.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type IdSource, wireId } from '../../../lib/ids.ts'
 import { hashToken } from '../../../resources/accounts/tokens.ts'
 import {
   findShare,
@@ -15,8 +15,8 @@ import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { ok, type RawHttpReply, type Route } from '../route/route.ts'
+import { ApiError, invalidField, notFound, orNotFound } from '../api-error.ts'
+import { ok, pathId, type RawHttpReply, type Route } from '../route/route.ts'
 import { parseDuration } from '../schema/duration.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -128,8 +128,8 @@ function ownerRoutes({ store, clock, newId, baseUrl }: ShareRoutesOptions, mail:
       replies: { 200: deletedSchema('share', 'shr') },
       async handle(request) {
         const { accountId, emailId } = await mail.own(request)
-        const id = parseWireId('shr', request.params.share_id!)
-        if (!id || !(await store.run('revokeShare', { accountId, emailId, id }))) throw notFound('Share')
+        const id = pathId(request, 'shr', 'share_id')
+        orNotFound(await store.run('revokeShare', { accountId, emailId, id }), 'Share')
         return ok({ object: 'share', id: wireId('shr', id), deleted: true })
       },
     },
@@ -141,9 +141,7 @@ function visitorRoutes({ store, clock }: ShareRoutesOptions, mail: SharedMail): 
   const shared = async (token: string): Promise<SharedEmail> => {
     const share = await findShare(store.find, hashToken(token))
     const isValid = share && share.expiresAt > clock.now()
-    const email = isValid ? await mail.shown(share) : undefined
-    if (!email) throw notFound('Share')
-    return email
+    return orNotFound(isValid && (await mail.shown(share)), 'Share')
   }
   return [
     {

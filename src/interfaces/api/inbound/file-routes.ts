@@ -5,7 +5,7 @@ import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { findAttachment } from '../downloads/attachment-page.ts'
 import { fileReply } from '../downloads/link.ts'
 import type { Route } from '../route/route.ts'
@@ -39,8 +39,7 @@ export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutes
       replies: { 200: '*/*' },
       async handle(request) {
         const row = await findOwn(request)
-        const part = partAt(row, request.params.n!)
-        if (!part) throw notFound('Attachment')
+        const part = orNotFound(partAt(row, request.params.n!), 'Attachment')
         return fileReply(await files.part(row, part))
       },
     },

@@ -3,13 +3,12 @@
  * and be accessible to the credential.
  */
 
-import { parseWireId } from '../../../lib/ids.ts'
 import { findInbound, type InboundAccess, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { boundDomain } from '../auth/bound-key.ts'
-import type { ApiRequest, Credential } from '../route/route.ts'
+import { type ApiRequest, type Credential, pathId } from '../route/route.ts'
 
 export interface InboundSightParts {
   find: Find
@@ -30,10 +29,9 @@ export async function sightOf(credential: Credential, horizonOf: Plans['horizonO
 type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
 
 export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {
-  return async ({ params, credential }) => {
-    const id = parseWireId('inb', params.id!)
-    const row = id && (await findInbound(find, await sightOf(credential, horizonOf), id))
-    if (!row) throw notFound('Received message')
-    return row
+  return async request => {
+    const id = pathId(request, 'inb')
+    const sight = await sightOf(request.credential, horizonOf)
+    return orNotFound(await findInbound(find, sight, id), 'Received message')
   }
 }

@@ -9,14 +9,14 @@ import { withInlineImages } from '../../../pipeline/inbound/inline-images.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import {
   attachmentPageQuery,
   cutPage,
   findAttachment,
   readAttachmentPage,
 } from '../downloads/attachment-page.ts'
-import { ok, pageReply, type Route } from '../route/route.ts'
+import { ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { createFindOwnInbound } from './own-inbound.ts'
@@ -113,10 +113,8 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       replies: { 200: receivedAttachmentSchema.extend({ object: z.literal('attachment') }) },
       async handle(request) {
         const row = await findOwn(request)
-        const id = parseWireId('att', request.params.attachment_id!)
-        const part = id && findAttachment(storedParts(row), id)
-        if (!part) throw notFound('Attachment')
-        return ok({ object: 'attachment', ...view(row, part) })
+        const part = findAttachment(storedParts(row), pathId(request, 'att', 'attachment_id'))
+        return ok({ object: 'attachment', ...view(row, orNotFound(part, 'Attachment')) })
       },
     },
   ]

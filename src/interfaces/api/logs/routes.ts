@@ -1,13 +1,13 @@
 /** Serves the request log of the account. */
 import type { Clock } from '../../../lib/clock.ts'
-import { type Id, parseWireId } from '../../../lib/ids.ts'
+import type { Id } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { logHorizon } from '../../../resources/request-log/horizon.ts'
 import { findRequest, type RequestQuery, type RequestsFound } from '../../../resources/request-log/list.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { notFound } from '../api-error.ts'
-import { ok, type Route } from '../route/route.ts'
+import { orNotFound } from '../api-error.ts'
+import { ok, pathId, type Route } from '../route/route.ts'
 import { readCursorPage } from '../schema/cursor.ts'
 import {
   loggedRequestView,
@@ -57,12 +57,12 @@ export function logRoutes(options: LogRoutesOptions): Route[] {
       access: 'session',
       summary: 'Retrieve an API request with the bodies of request and reply',
       replies: { 200: requestDetailSchema },
-      async handle({ params, credential: { accountId } }) {
-        const id = parseWireId('log', params.id!)
+      async handle(request) {
+        const { accountId } = request.credential
+        const id = pathId(request, 'log')
         await requestLog?.flush()
-        const found = id && (await findRequest(db, accountId, id, await logHorizonOf(accountId)))
-        if (!found) throw notFound('Log')
-        return ok(requestDetailView(found))
+        const found = await findRequest(db, accountId, id, await logHorizonOf(accountId))
+        return ok(requestDetailView(orNotFound(found, 'Log')))
       },
     },
   ]

@@ -4,11 +4,12 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
-import type { Id } from '../../../lib/ids.ts'
+import { type Id, type IdPrefix, parseWireId } from '../../../lib/ids.ts'
 import type { BatchMode, PreparedRequest } from '../../../pipeline/accept/prepared.ts'
 import type { TokenScope } from '../../../resources/accounts/scopes.ts'
 import type { Session } from '../../../resources/accounts/sessions.ts'
 import type { FoundPage } from '../../../store/reading/list-page.ts'
+import { notFound } from '../api-error.ts'
 import type { RouteScope } from './route-scopes.ts'
 import type { Reasons } from './warnings.ts'
 
@@ -155,4 +156,43 @@ export function pageReply<T>({ total, hasMore, rows }: FoundPage<T>, view: (row:
 export function sessionOf({ credential }: ApiRequest): Session {
   if (credential.kind !== 'session') throw new Error('this route was opened to programs by mistake')
   return credential.session
+}
+
+/** Names of the resources in error messages. */
+const NOUNS = {
+  acc: 'Account',
+  att: 'Attachment',
+  aud: 'Audience',
+  brd: 'Broadcast',
+  dom: 'Domain',
+  eml: 'Email',
+  evt: 'Webhook event',
+  imp: 'Import',
+  inb: 'Received message',
+  log: 'Log',
+  prp: 'Property',
+  seg: 'Segment',
+  ses: 'Session',
+  shr: 'Share',
+  tok: 'Access token',
+  top: 'Topic',
+  wh: 'Webhook',
+  whd: 'Webhook delivery',
+} as const satisfies Partial<Record<IdPrefix, string>>
+
+/**
+ * Returns the id that a parameter of the path contains, with or without its prefix.
+ *
+ * @param noun name of the resource in the error
+ * @throws ApiError 404
+ */
+export function pathId(
+  { params }: Pick<ApiRequest, 'params'>,
+  prefix: keyof typeof NOUNS,
+  parameter = 'id',
+  noun: string = NOUNS[prefix],
+): Id {
+  const id = parseWireId(prefix, params[parameter]!)
+  if (!id) throw notFound(noun)
+  return id
 }

@@ -1,7 +1,7 @@
 /** Serves the segments of an audience (saved filters) and the contacts that match them. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, type IdSource, wireId } from '../../../lib/ids.ts'
 import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
 import { SEGMENTS_MAX } from '../../../resources/contacts/limits.ts'
@@ -10,12 +10,12 @@ import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
 import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db, SegmentRow } from '../../../store/model/schema.ts'
-import { ApiError, notFound } from '../api-error.ts'
+import { ApiError, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
 import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
 import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route/route.ts'
+import { type ApiRequest, created, listReply, ok, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -163,8 +163,7 @@ function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewO
         const changes = readSegmentChanges(await request.body())
         const { accountId, id: audienceId } = audience
         const input = { accountId, audienceId, id, ...changes, at: clock.now() }
-        const segment = await store.run('changeSegment', input)
-        if (!segment) throw notFound('Segment')
+        const segment = orNotFound(await store.run('changeSegment', input), 'Segment')
         return ok(await view(audience, segment))
       },
     },
@@ -176,24 +175,17 @@ function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewO
       replies: { 200: deletedSchema('segment', 'seg') },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
-        const id = segmentIdOf(request)
+        const id = pathId(request, 'seg', 'segment_id')
         const key = { accountId, audienceId, id }
-        if (!(await store.run('deleteSegment', key))) throw notFound('Segment')
+        orNotFound(await store.run('deleteSegment', key), 'Segment')
         return ok({ object: 'segment', id: wireId('seg', id), deleted: true })
       },
     },
   ]
 }
 
-function segmentIdOf({ params }: ApiRequest) {
-  const id = parseWireId('seg', params.segment_id!)
-  if (!id) throw notFound('Segment')
-  return id
-}
-
 /** @throws ApiError 404 */
 async function segmentOf(db: Db, audienceId: Id, request: ApiRequest): Promise<SegmentRow> {
-  const segment = await findSegment(db, audienceId, segmentIdOf(request))
-  if (!segment) throw notFound('Segment')
-  return segment
+  const id = pathId(request, 'seg', 'segment_id')
+  return orNotFound(await findSegment(db, audienceId, id), 'Segment')
 }

@@ -1,9 +1,9 @@
 /** Lists the sessions of the signed-in user and ends single sessions. */
 
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import type { Sessions } from '../../../resources/accounts/sessions.ts'
-import { notFound } from '../api-error.ts'
-import { listReply, ok, type Route, sessionOf } from '../route/route.ts'
+import { orNotFound } from '../api-error.ts'
+import { listReply, ok, pathId, type Route, sessionOf } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import { sessionRowSchema, sessionView } from './schema.ts'
 
@@ -31,8 +31,8 @@ export function sessionRoutes({ sessions }: { sessions: Pick<Sessions, 'list' | 
       summary: 'End one of your sessions',
       replies: { 200: deletedSchema('session', 'ses') },
       async handle(request) {
-        const id = parseWireId('ses', request.params.id!)
-        if (!id || !(await sessions.endOwn(sessionOf(request).userId, id))) throw notFound('Session')
+        const id = pathId(request, 'ses')
+        orNotFound(await sessions.endOwn(sessionOf(request).userId, id), 'Session')
         return ok({ object: 'session', id: wireId('ses', id), deleted: true })
       },
     },

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { requireWholeAccount } from '../auth/bound-key.ts'
 import { created, ok, pageReply, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -63,8 +63,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       async handle({ params, credential: { accountId } }) {
         const ref = suppressionRef(params.id!)
         const row = ref && (await suppressions.find(accountId, ref))
-        if (!row) throw notFound('Suppression')
-        return ok(suppressionView(row))
+        return ok(suppressionView(orNotFound(row, 'Suppression')))
       },
     },
     {
@@ -77,8 +76,8 @@ function entryRoutes(suppressions: Suppressions): Route[] {
         requireWholeAccount(credential)
         const ref = suppressionRef(params.id!)
         const [row] = ref ? await suppressions.remove(credential.accountId, [ref]) : []
-        if (!row) throw notFound('Suppression')
-        return ok({ object: 'suppression', id: wireId('sup', row.id), deleted: true })
+        const { id } = orNotFound(row, 'Suppression')
+        return ok({ object: 'suppression', id: wireId('sup', id), deleted: true })
       },
     },
   ]

@@ -6,7 +6,7 @@ import { ALIAS_TAKEN } from '../../../resources/templates/commands.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import type { Templates } from '../../../resources/templates/templates.ts'
-import { invalidField, notFound } from '../api-error.ts'
+import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -134,7 +134,7 @@ function writeRoutes(templates: Templates): Route[] {
       replies: { 200: deletedSchema('template', 'tpl') },
       async handle(request) {
         const id = await idOf(templates, request)
-        if (!(await templates.delete(request.credential.accountId, id))) throw notFound('Template')
+        orNotFound(await templates.delete(request.credential.accountId, id), 'Template')
         return ok({ object: 'template', id: wireId('tpl', id), deleted: true })
       },
     },
@@ -179,8 +179,7 @@ function versionRoutes(templates: Templates): Route[] {
       async handle(request) {
         const id = await idOf(templates, request)
         const versions = await templates.versions(request.credential.accountId, id)
-        if (!versions) throw notFound('Template')
-        return ok(versions.map(versionRow))
+        return ok(orNotFound(versions, 'Template').map(versionRow))
       },
     },
     {
@@ -192,8 +191,7 @@ function versionRoutes(templates: Templates): Route[] {
       async handle(request) {
         const { id, version: number } = await versionKeyOf(templates, request)
         const version = await templates.version(request.credential.accountId, id, number)
-        if (!version) throw notFound('Template version')
-        return ok(versionView(version))
+        return ok(versionView(orNotFound(version, 'Template version')))
       },
     },
     {
@@ -205,8 +203,7 @@ function versionRoutes(templates: Templates): Route[] {
       async handle(request) {
         const { id, version } = await versionKeyOf(templates, request)
         const template = await templates.restore(request.credential.accountId, id, version)
-        if (!template) throw notFound('Template version')
-        return ok(templateView(template))
+        return ok(templateView(orNotFound(template, 'Template version')))
       },
     },
   ]
@@ -225,9 +222,7 @@ function found(answer: StoredTemplate | typeof ALIAS_TAKEN | undefined): StoredT
  */
 async function idOf(templates: Templates, { params, credential }: ApiRequest): Promise<Id> {
   const ref = parseTemplateRef(params.id!)
-  const id = ref && (await templates.resolve(credential.accountId, ref))
-  if (!id) throw notFound('Template')
-  return id
+  return orNotFound(ref && (await templates.resolve(credential.accountId, ref)), 'Template')
 }
 
 async function versionKeyOf(templates: Templates, request: ApiRequest) {

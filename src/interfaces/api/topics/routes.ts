@@ -1,14 +1,14 @@
 /** Serves the topics of the account, which contacts subscribe to and unsubscribe from. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type IdSource, wireId } from '../../../lib/ids.ts'
 import { TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import { findTopic, listTopics } from '../../../resources/contacts/read.ts'
 import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
+import { ApiError, invalidField, orNotFound } from '../api-error.ts'
+import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -88,8 +88,10 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
             'default_subscription',
             '`default_subscription` cannot be changed after a topic is created.',
           )
-        const topic = await store.run('changeTopic', { accountId, id, changes, at: clock.now() })
-        if (!topic) throw notFound('Topic')
+        const topic = orNotFound(
+          await store.run('changeTopic', { accountId, id, changes, at: clock.now() }),
+          'Topic',
+        )
         return ok(topicView(topic))
       },
     },
@@ -100,24 +102,17 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       summary: 'Delete a topic and the subscriptions of contacts to it',
       replies: { 200: deletedSchema('topic', 'top') },
       async handle(request) {
-        const id = topicIdOf(request)
+        const id = pathId(request, 'top')
         const { accountId } = request.credential
-        if (!(await store.run('deleteTopic', { accountId, id, at: clock.now() }))) throw notFound('Topic')
+        orNotFound(await store.run('deleteTopic', { accountId, id, at: clock.now() }), 'Topic')
         return ok({ object: 'topic', id: wireId('top', id), deleted: true })
       },
     },
   ]
 }
 
-function topicIdOf({ params }: ApiRequest) {
-  const id = parseWireId('top', params.id!)
-  if (!id) throw notFound('Topic')
-  return id
-}
-
 /** @throws ApiError 404 */
 async function topicOf(db: Db, request: ApiRequest) {
-  const topic = await findTopic(db, request.credential.accountId, topicIdOf(request))
-  if (!topic) throw notFound('Topic')
-  return topic
+  const id = pathId(request, 'top')
+  return orNotFound(await findTopic(db, request.credential.accountId, id), 'Topic')
 }

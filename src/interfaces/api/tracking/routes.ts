@@ -7,7 +7,7 @@ import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { visitorOf } from '../../../pipeline/tracking/bot-detection.ts'
 import { readClickToken, readOpenToken, tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import type { VisitBatcher } from '../../../pipeline/tracking/visit-batcher.ts'
-import { notFound } from '../api-error.ts'
+import { notFound, orNotFound } from '../api-error.ts'
 import type { ApiRequest, Credential, RawHttpReply, Route } from '../route/route.ts'
 
 interface TrackingRoutesOptions {
@@ -39,8 +39,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       summary: 'Tracking pixel for opens',
       replies: { 200: 'image/gif' },
       async handle(request): Promise<RawHttpReply> {
-        const recipient = readOpenToken(secrets, tokenOf(request.params.token!))
-        if (!recipient) throw notFound('Link')
+        const recipient = orNotFound(readOpenToken(secrets, tokenOf(request.params.token!)), 'Link')
         visits.opened(recipient, hitOf(request))
         return { status: 200, headers: { ...UNKEPT, 'content-type': 'image/gif' }, content: POINT }
       },

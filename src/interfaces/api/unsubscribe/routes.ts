@@ -10,7 +10,7 @@ import { tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import { readUnsubscribeToken, type Subscription } from '../../../pipeline/tracking/unsubscribe-token.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { invalidField, notFound } from '../api-error.ts'
+import { invalidField, orNotFound } from '../api-error.ts'
 import type { RawHttpReply, Route } from '../route/route.ts'
 import { CHOICES, type Choice, UNSUBSCRIBE_PAGE_HEADERS, unsubscribePage } from './page.ts'
 
@@ -22,11 +22,8 @@ interface UnsubscribeRoutesOptions {
 
 export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
   /** @throws ApiError 404 for every kind of invalid token */
-  const subscriptionOf = (token: string): Subscription => {
-    const subscription = readUnsubscribeToken(secrets, tokenOf(token))
-    if (!subscription) throw notFound('Link')
-    return subscription
-  }
+  const subscriptionOf = (token: string): Subscription =>
+    orNotFound(readUnsubscribeToken(secrets, tokenOf(token)), 'Link')
   const show = async (subscription: Subscription, done: Choice | undefined): Promise<RawHttpReply> => {
     const { address, topicId } = subscription
     const preferences = await readPreferences(store.db, subscription)

@@ -5,7 +5,7 @@ import { nextUtcMonth } from '../../../lib/periods.ts'
 import type { Accounts, PeriodUsage, Usage } from '../../../resources/accounts/accounts.ts'
 import { countHoldings, type Holdings } from '../../../resources/usage/usage.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { notFound } from '../api-error.ts'
+import { orNotFound } from '../api-error.ts'
 import { ok, type Route } from '../route/route.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -54,8 +54,7 @@ export function usageRoutes({ accounts, db, clock, requestsPerSecond }: UsageRou
       summary: 'Retrieve quotas, their usage and the size of the account',
       replies: { 200: usageSchema },
       async handle({ credential: { accountId } }) {
-        const usage = await accounts.usage(accountId)
-        if (!usage) throw notFound('Account')
+        const usage = orNotFound(await accounts.usage(accountId), 'Account')
         const now = clock.now()
         const holdings = await countHoldings(db, accountId, now)
         return ok({ ...usageView(usage, holdings, now), rate_limit: rateView(requestsPerSecond) })

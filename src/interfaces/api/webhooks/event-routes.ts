@@ -1,6 +1,6 @@
 /** Serves the deliveries of a webhook by event, with their attempts, in the form of the SDKs. */
 import * as z from 'zod'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { sameId, wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
 import {
   attemptsOf,
@@ -11,13 +11,13 @@ import {
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import { EVENT_TYPES, type EventType } from '../../../resources/events/types.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
-import { invalidField, notFound } from '../api-error.ts'
-import { type ApiRequest, ok, pageReply, type Route } from '../route/route.ts'
+import { invalidField, orNotFound } from '../api-error.ts'
+import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { pageQuery, readNumber } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { asked, webhookIdOf } from './routes.ts'
+import { asked } from './routes.ts'
 
 interface WebhookEventRoutesOptions {
   webhooks: Webhooks
@@ -87,7 +87,7 @@ export function webhookEventRoutes({ webhooks, mailHost }: WebhookEventRoutesOpt
       async handle(request) {
         const { deliveries } = await sentEvent(webhooks, request)
         const { accountId } = request.credential
-        const replayed = await webhooks.replay(accountId, webhookIdOf(request), deliveries[0]!.id)
+        const replayed = await webhooks.replay(accountId, pathId(request, 'wh'), deliveries[0]!.id)
         return ok(view(sentEventsOf([asked(replayed), ...deliveries])[0]!))
       },
     },
@@ -108,21 +108,18 @@ export function webhookEventRoutes({ webhooks, mailHost }: WebhookEventRoutesOpt
 
 /** @throws ApiError 404 */
 async function sentEvents(webhooks: Webhooks, request: ApiRequest): Promise<SentEvent[]> {
-  const deliveries = await webhooks.deliveries(request.credential.accountId, webhookIdOf(request))
-  if (!deliveries) throw notFound('Webhook')
-  return sentEventsOf(deliveries)
+  const deliveries = await webhooks.deliveries(request.credential.accountId, pathId(request, 'wh'))
+  return sentEventsOf(orNotFound(deliveries, 'Webhook'))
 }
 
 /** @throws ApiError 404 */
 async function sentEvent(webhooks: Webhooks, request: ApiRequest): Promise<SentEvent> {
-  const id = parseWireId('evt', request.params.event_id!)
-  const event = (await sentEvents(webhooks, request)).find(({ eventId }) => id && isSame(eventId, id))
-  if (!event) throw notFound('Webhook event')
-  return event
-}
-
-function isSame(a: Id, b: Id): boolean {
-  return Buffer.compare(a, b) === 0
+  const events = await sentEvents(webhooks, request)
+  const id = pathId(request, 'evt', 'event_id')
+  return orNotFound(
+    events.find(({ eventId }) => sameId(eventId, id)),
+    'Webhook event',
+  )
 }
 
 /** @param events newest first */

@@ -1,13 +1,12 @@
 /** Serves webhooks (create, list, update, delete, test) and their deliveries. */
-import type { Id } from '../../../lib/ids.ts'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
 import type { ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import { isSdk } from '../../../resources/compat/sdks.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
-import { ApiError, notFound } from '../api-error.ts'
-import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route/route.ts'
+import { ApiError, notFound, orNotFound } from '../api-error.ts'
+import { created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { withWarnings } from '../route/warnings.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -88,9 +87,8 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       summary: 'Retrieve a webhook',
       replies: { 200: webhookSchema },
       async handle(request) {
-        return ok(
-          webhookView(present(await webhooks.find(request.credential.accountId, webhookIdOf(request)))),
-        )
+        const webhook = await webhooks.find(request.credential.accountId, pathId(request, 'wh'))
+        return ok(webhookView(orNotFound(webhook, 'Webhook')))
       },
     },
     {
@@ -103,9 +101,9 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       emptyRemoves: ['domain_ids'],
       replies: { 200: changedWebhookSchema },
       async handle(request) {
-        const id = webhookIdOf(request)
+        const id = pathId(request, 'wh')
         const change = readWebhookChange(await request.body(), request.query, webhooks.faultIn)
-        const webhook = present(await webhooks.change(request.credential.accountId, id, change))
+        const webhook = orNotFound(await webhooks.change(request.credential.accountId, id, change), 'Webhook')
         if (webhook === 'no-domain') throw unknownDomain()
         return ok(withWarnings(webhookView(webhook), warningsOf(webhook)))
       },
@@ -117,8 +115,8 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       summary: 'Delete a webhook and its pending deliveries',
       replies: { 200: deletedSchema('webhook', 'wh') },
       async handle(request) {
-        const id = webhookIdOf(request)
-        if (!(await webhooks.delete(request.credential.accountId, id))) throw notFound('Webhook')
+        const id = pathId(request, 'wh')
+        orNotFound(await webhooks.delete(request.credential.accountId, id), 'Webhook')
         return ok({ object: 'webhook', id: wireId('wh', id), deleted: true })
       },
     },
@@ -143,9 +141,8 @@ function rotateRoute(webhooks: Webhooks, path: string): Route {
     summary: 'Rotate the signing secret of a webhook; the previous two secrets also sign for 24 hours',
     replies: { 200: webhookWithSecretSchema },
     async handle(request) {
-      const { webhook, signingSecret, isCutOff } = present(
-        await webhooks.rotateSecret(request.credential.accountId, webhookIdOf(request)),
-      )
+      const rotated = await webhooks.rotateSecret(request.credential.accountId, pathId(request, 'wh'))
+      const { webhook, signingSecret, isCutOff } = orNotFound(rotated, 'Webhook')
       const view = { ...webhookView(webhook), signing_secret: signingSecret }
       return ok(withWarnings(view, isCutOff ? [CUT_OFF] : []))
     },
@@ -162,7 +159,8 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       summary: 'List the 50 most recent deliveries',
       replies: { 200: listSchema(webhookDeliverySchema) },
       async handle(request) {
-        const rows = present(await webhooks.deliveries(request.credential.accountId, webhookIdOf(request)))
+        const deliveries = await webhooks.deliveries(request.credential.accountId, pathId(request, 'wh'))
+        const rows = orNotFound(deliveries, 'Webhook')
         return listReply({ total: rows.length, offset: 0 }, rows.map(view))
       },
     },
@@ -174,7 +172,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       body: webhookTestSchema,
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
-        const id = webhookIdOf(request)
+        const id = pathId(request, 'wh')
         const type = readTestType(await request.body())
         return ok(view(asked(await webhooks.test(request.credential.accountId, id, type))))
       },
@@ -186,25 +184,12 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       summary: 'Replay the event of a delivery; the reply is the new delivery',
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
-        const deliveryId = parseWireId('whd', request.params.delivery_id!)
-        const id = webhookIdOf(request)
-        if (!deliveryId) throw notFound('Webhook delivery')
+        const id = pathId(request, 'wh')
+        const deliveryId = pathId(request, 'whd', 'delivery_id')
         return ok(view(asked(await webhooks.replay(request.credential.accountId, id, deliveryId))))
       },
     },
   ]
-}
-
-/** @throws ApiError 404 */
-export function webhookIdOf({ params }: ApiRequest): Id {
-  const id = parseWireId('wh', params.id!)
-  if (!id) throw notFound('Webhook')
-  return id
-}
-
-function present<T>(found: T | undefined): T {
-  if (found === undefined) throw notFound('Webhook')
-  return found
 }
 
 /** @throws ApiError */
