@@ -56,7 +56,7 @@ async function build(folder) {
     bundle: true,
     format: 'esm',
     platform: 'node',
-    target: 'node22.19',
+    target: 'node24',
     charset: 'ascii',
     sourcemap: 'external',
     sourcesContent: false,

@@ -8,7 +8,7 @@ import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const OLDEST_NODE = [22, 19]
+const OLDEST_NODE_MAJOR = 24
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = join(root, 'node_modules', '.installed-lock')
 const runtime = join(root, 'node_modules', '.bin', 'node')
@@ -110,12 +110,10 @@ function install() {
 
 /** Where the pinned runtime has no build for this platform, the host's own Node must be recent enough. */
 function requireHostNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  const [oldestMajor, oldestMinor] = OLDEST_NODE
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return
+  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE_MAJOR) return
   console.error(
     `mailhorn: this platform has no bundled runtime, and Node ${process.versions.node} is too old: ` +
-      `please install Node ${OLDEST_NODE.join('.')} or newer`,
+      `please install Node ${OLDEST_NODE_MAJOR} or newer`,
   )
   process.exit(1)
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { sourceSettings } from './app/delivery-settings.ts'
+import { sourceSettings } from './app/delivery.ts'
 import { zoneRecords } from './app/dns.ts'
 import { runDoctor } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'

@@ -5,8 +5,8 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
+import { endOnUncaughtErrors } from './app/crashes.ts'
 import { startFaultText, storeFailure } from './app/start-faults.ts'
-import { endOnUncaughtErrors } from './app/uncaught-errors.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'

@@ -4,11 +4,9 @@ import type { FindTemplate } from '../interfaces/api/broadcasts/from-template.ts
 import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { every } from '../lib/clock.ts'
-import { type IdSource, idKey } from '../lib/ids.ts'
+import { idKey } from '../lib/ids.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
-import type { Accept } from '../pipeline/accept/accept.ts'
-import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { BROADCAST_DUE } from '../pipeline/broadcasts/broadcast-rows.ts'
 import { createBroadcasts } from '../pipeline/broadcasts/broadcasts.ts'
 import { type LinkBase, linkFault } from '../pipeline/broadcasts/link-base.ts'
@@ -20,7 +18,7 @@ import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { readTemplate } from '../resources/templates/template-rows.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { BroadcastRow } from '../store/model/schema.ts'
-import type { AppContext } from './context.ts'
+import type { AppContext, Sending } from './context.ts'
 
 const HOUR_MS = 3_600_000
 /**
@@ -29,29 +27,24 @@ const HOUR_MS = 3_600_000
  */
 const LOOKUP_INTERVAL_MS = 30_000
 
-interface BroadcastsOptions {
-  newId: IdSource
-  accept: Accept
-  preparation: Preparation
+interface BroadcastsOptions extends Sending {
   queueAdmin: QueueAdmin
-  linkTerms(): Promise<LinkTermsIds>
-  /** Returns the URL of the API; it is called once the HTTP listener is bound. */
-  baseUrl(): string
+  linkTerms: LinkTermsIds
+  /** URL of the API. */
+  baseUrl: string
 }
 
 interface BroadcastParts {
   routes: Route[]
-  /** Starts to send due broadcasts if this process sends mail. Called once links can be made. */
-  start(): Promise<void>
+  /** Starts to send due broadcasts if this process sends mail. */
+  start(): void
 }
 
-/** @param started receives functions that close the parts, in the order of their starts */
-export function startBroadcasts(
-  parts: AppContext,
-  { newId, accept, preparation, queueAdmin, linkTerms, baseUrl }: BroadcastsOptions,
-  started: (() => unknown)[],
+export function openBroadcasts(
+  context: AppContext,
+  { accept, preparation, queueAdmin, linkTerms, baseUrl }: BroadcastsOptions,
 ): BroadcastParts {
-  const { config, clock, log, store } = parts
+  const { config, clock, log, store, newId, stack } = context
   const { db, run } = store
   // after a stop or a kill, the next start releases the remaining emails
   const resuming = singleFlight<Pick<BroadcastRow, 'accountId' | 'id'>>(
@@ -65,11 +58,10 @@ export function startBroadcasts(
         'Held emails of a broadcast could not be released; they are released at the next start',
       ),
   )
-  started.push(resuming.stop)
-  const linkBase = (): LinkBase =>
-    config.tracking.baseUrl
-      ? { url: config.tracking.baseUrl, setting: 'tracking.base_url' }
-      : { url: baseUrl(), setting: 'http.base_url' }
+  stack.defer(resuming.stop)
+  const linkBase: LinkBase = config.tracking.baseUrl
+    ? { url: config.tracking.baseUrl, setting: 'tracking.base_url' }
+    : { url: baseUrl, setting: 'http.base_url' }
   const broadcasts = createBroadcasts({
     db,
     run,
@@ -78,19 +70,18 @@ export function startBroadcasts(
     accept,
     preparation,
     linkBase,
-    simulatorDomains: parts.simulatorDomains,
+    simulatorDomains: context.simulatorDomains,
     resumeEmails: resuming.ask,
   })
   const findTemplate: FindTemplate = (accountId, ref) => readTemplate(store.find, accountId, ref)
   return {
     routes: broadcastRoutes({ broadcasts, findTemplate }),
-    async start() {
-      const fault = linkFault(linkBase())
+    start() {
+      const fault = linkFault(linkBase)
       if (fault && !isLaboratory(config.mailHost))
-        log.warn({ event: 'link_base_not_usable', base_url: linkBase().url }, fault)
+        log.warn({ event: 'link_base_not_usable', base_url: linkBase.url }, fault)
       if (!config.roles.includes('all')) return
-      const links = { linkTerms: await linkTerms(), linkFault: fault ?? null }
-      started.push(startRunner(parts, resuming.ask, links))
+      stack.defer(startRunner(context, resuming.ask, { linkTerms, linkFault: fault ?? null }))
     },
   }
 }
@@ -99,7 +90,7 @@ export function startBroadcasts(
 function startRunner(
   { config, simulatorDomains, clock, log, store, plans }: AppContext,
   resumeEmails: (broadcast: BroadcastRow) => void,
-  links: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
+  { linkTerms, linkFault }: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
   const failed = throttledLog(
@@ -114,7 +105,8 @@ function startRunner(
     clock,
     resumeEmails,
     quotaOf: plans.quotaOf,
-    ...links,
+    linkTerms,
+    linkFault,
     simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,

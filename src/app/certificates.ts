@@ -11,6 +11,7 @@ import {
   ownCertificate,
   withDailyTicketKeys,
 } from '../lib/certificates.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
 import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
@@ -19,9 +20,11 @@ import { type KeeperOptions, startCertificateKeeper, unsealed } from '../resourc
 import type { ChallengeType } from '../resources/certificates/order.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
-import { readAuthorities } from './delivery-settings.ts'
+import { readAuthorities } from './delivery.ts'
 
-type CertificateParts = Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>
+interface CertificateParts extends Pick<AppContext, 'config' | 'clock' | 'log' | 'store'> {
+  secrets: SecretKeys
+}
 
 /**
  * Opens the certificate of the listeners: from files, from an authority, or self-signed.
@@ -55,7 +58,7 @@ async function openSource(parts: CertificateParts): Promise<Certificates> {
 
 /** Certificate of the authority, which any process may have obtained; the self-signed one until then. */
 async function givenCertificate(
-  { config: { mailHost }, log, store, secrets }: Pick<AppContext, 'config' | 'log' | 'store' | 'secrets'>,
+  { config: { mailHost }, log, store, secrets }: CertificateParts,
   own: Certificates,
 ): Promise<Certificates> {
   const held = heldCertificate(own.current())
@@ -130,7 +133,7 @@ export interface KeeperParts {
 }
 
 /** Creates the common parts of all certificate keepers. */
-export function keeperParts({ config, clock, log, store, secrets }: AppContext): KeeperParts {
+export function keeperParts({ config, clock, log, store, security }: AppContext): KeeperParts {
   const { acme, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const authorities = readAuthorities(acme.caFile)
@@ -138,12 +141,12 @@ export function keeperParts({ config, clock, log, store, secrets }: AppContext):
     resolver,
     clock,
     allowPrivate: true,
-    ...(authorities && { authorities }),
+    authorities,
   })
   const keeper = {
     db: store.db,
     run: store.run,
-    secrets,
+    secrets: security.secrets,
     outbound,
     clock,
     random: Math.random,

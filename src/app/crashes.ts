@@ -1,12 +1,17 @@
 /**
- * Remembers crashes over restarts, in a small file of the data folder, and finds the tasks that end the
- * service soon after each start. A file is used because the database may be what crashes.
+ * The net under all error paths of the main thread: an uncaught error is logged, counted against its task,
+ * and ends the service in order. Crashes are remembered over restarts, and tasks that end the service soon
+ * after each start are parked. Worker threads and child processes have their own: they are logged and started
+ * again.
  *
- * In: uncaught errors, from `uncaught-errors.ts`. Out: parked tasks, for the start, the alerts and the
- * doctor.
+ * In: uncaught errors. Out: parked tasks, for the start, the alerts and the doctor.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Log } from '../lib/log.ts'
+import { currentTask, parkTask } from '../lib/tasks.ts'
+import { hourOf } from '../resources/alerts/operator-alerts.ts'
+import type { AppContext } from './context.ts'
 
 interface Crash {
   task: string
@@ -23,6 +28,14 @@ interface ParkedTask {
   reason: string
 }
 
+interface UncaughtOptions {
+  dataDir: string
+  log: Log
+  /** Stops the service; undefined while it starts. */
+  stop(): Promise<void> | undefined
+}
+
+/** Crashes are in a file of the data folder, because the database may be what crashes. */
 const CRASH_FILE = 'crashes.json'
 /** A crash counts when the service had run for less than this. */
 const SOON_MS = 60_000
@@ -30,12 +43,67 @@ const CRASHES_TO_PARK = 3
 const PARKED_MS = 60 * 60_000
 const CRASHES_KEPT_MAX = 50
 const MESSAGE_CHARACTERS_MAX = 300
+/** The stop takes as long as after SIGTERM, but not longer than this. */
+const STOP_MS_MAX = 30_000
+const TASK_PARKED_ALERT = 'task-parked'
+
+/** Ends the service in order after an uncaught error. */
+export function endOnUncaughtErrors({ dataDir, log, stop }: UncaughtOptions): void {
+  const startedAt = performance.now()
+  let isEnding = false
+  process.on('uncaughtException', (error, origin) => {
+    const task = currentTask()
+    log.fatal(
+      { event: 'uncaught_error', task: task ?? null, origin, err: error },
+      'An error was not handled; the service stops',
+    )
+    if (isEnding) return
+    isEnding = true
+    if (task !== undefined)
+      recordCrash(dataDir, { task, at: Date.now(), message: `${error}` }, performance.now() - startedAt)
+    process.exitCode = 1
+    const exit = () => process.exit(1)
+    setTimeout(exit, STOP_MS_MAX)
+    Promise.resolve(stop()).then(exit, exit)
+  })
+}
+
+/**
+ * Keeps background tasks that end the service soon after each start from running, and tells the operator. To
+ * be called before any task starts.
+ */
+export async function parkTasks({
+  config,
+  clock,
+  log,
+  store,
+}: Pick<AppContext, 'config' | 'clock' | 'log' | 'store'>): Promise<void> {
+  const raisedAt = clock.now()
+  for (const { task, until, reason } of parkedTasks(config.dataDir, raisedAt)) {
+    parkTask(task, until)
+    const retryAt = new Date(until).toISOString()
+    log.error(
+      { event: 'task_parked', task, reason, retry_at: retryAt },
+      `The background task "${task}" has ended the service three times and is not run until ${retryAt}`,
+    )
+    await store.run('raiseAlert', {
+      kind: TASK_PARKED_ALERT,
+      provider: task,
+      sourceIp: '',
+      mxHost: null,
+      hour: hourOf(raisedAt),
+      raisedAt,
+      domain: '',
+      reply: `The task is not run until ${retryAt}. ${reason}`,
+    })
+  }
+}
 
 /**
  * Records that a task has ended the service. Never throws: a crash that cannot be recorded is not counted.
  * @param upMs time for which the service had run
  */
-export function recordCrash(folder: string, crash: Crash, upMs: number): void {
+function recordCrash(folder: string, crash: Crash, upMs: number): void {
   if (upMs >= SOON_MS) return
   const message = crash.message.slice(0, MESSAGE_CHARACTERS_MAX)
   const crashes = [...readCrashes(folder, crash.at), { ...crash, message }].slice(-CRASHES_KEPT_MAX)

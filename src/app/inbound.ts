@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
 import { startInboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
-import { createIngestLoad } from '../pipeline/inbound/ingest-load.ts'
+import { createIngestLoad, type IngestLoad } from '../pipeline/inbound/ingest-load.ts'
 import { type InboundListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
 import { createMailReader } from '../pipeline/inbound/mail-reader.ts'
 import { createMailReport } from '../pipeline/inbound/mail-report.ts'
@@ -21,95 +21,108 @@ import { localRecipientOf } from '../pipeline/inbound/recipients.ts'
 import { createReportReader } from '../pipeline/inbound/report-reader.ts'
 import { createVerdicts, type VerdictMaker } from '../pipeline/inbound/verdicts/verdicts.ts'
 import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
-import { createHostedDomains } from '../resources/domains/hosted.ts'
+import { createHostedDomains, type HostedDomains } from '../resources/domains/hosted.ts'
 import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
-interface InboundService {
-  /** Address of the listener; null when it is off. */
-  address: AddressInfo | null
-  close(): Promise<void>
-}
-
-/** @throws when the listener cannot be bound or a certificate cannot be read */
-export async function startInboundService(parts: AppContext): Promise<InboundService> {
-  const { config, clock, log, store, secrets, certificates, metrics, readers } = parts
+/**
+ * @returns the address of the listener; null when it is off
+ * @throws when the listener cannot be bound or a certificate cannot be read
+ */
+export async function startInboundService(context: AppContext): Promise<AddressInfo | null> {
+  const { config, clock, log, store, security, metrics, stack } = context
   const { mailHost } = config
-  const { listen } = config.smtp.inbound
-  if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
-  const reader = createReportReader(readers)
-  const verdicts = createVerdictMaker(parts)
-  const feedback = startBounceProcessor({ ...store, reader, secrets, clock, log })
-  const recentMessages = createRecentMessageCache(clock)
-  const ingestLoad = createIngestLoad(clock)
-  const inboxParts = {
-    ...store,
-    recentMessages,
-    ingestLoad,
-    reader: createMailReader({
-      entry: new URL('../workers/inbound.ts', import.meta.url),
-      mailHost,
-      readers,
-      run: store.run,
-      metrics,
-      clock,
-      log,
-    }),
-    counts: countInbox(metrics),
-    judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
+  const { listen, connectionsPerMinute } = config.smtp.inbound
+  if (listen === null || !config.roles.includes('all')) return null
+  const feedback = startBounceProcessor({
+    db: store.db,
+    blobs: store.blobs,
+    run: store.run,
+    reader: createReportReader(context.workers.readers),
+    secrets: security.secrets,
     clock,
     log,
-  }
+  })
+  stack.defer(feedback.stop)
+  const recentMessages = createRecentMessageCache(clock)
+  const ingestLoad = createIngestLoad(clock)
+  startInboxes(context, { recentMessages, ingestLoad })
+  const take = createTake(context, recentMessages)
+  const listener = await startInboundListener({
+    listen,
+    mailHost,
+    certificates: security.certificates,
+    connectionsMax: fdBudget(config).smtp,
+    newPerMinute: connectionsPerMinute,
+    admit: createRcptPolicy({
+      reportRecipientOf: recipient =>
+        localRecipientOf(recipient, clock.now(), { secrets: security.secrets, mailHost }),
+      hosted: followHostedDomains(context),
+    }),
+    openBlob: () => store.blobs.receive(),
+    async take(mail) {
+      await take(mail)
+      if (mail.reports.length > 0) feedback.note()
+    },
+    ingestLoad,
+    report: createMailReport({ metrics, log, clock }, 'inbound'),
+    clock,
+    log,
+  })
+  stack.defer(listener.close)
+  return listener.address()
+}
+
+/** Starts the processing of received messages, small and large ones apart. */
+function startInboxes(
+  context: AppContext,
+  { recentMessages, ingestLoad }: { recentMessages: RecentMessageCache; ingestLoad: IngestLoad },
+): void {
+  const { config, clock, log, store, metrics, stack, workers } = context
+  const verdicts = createVerdictMaker(context)
+  stack.defer(verdicts.close)
+  const reader = createMailReader({
+    entry: new URL('../workers/inbound.ts', import.meta.url),
+    mailHost: config.mailHost,
+    readers: workers.readers,
+    run: store.run,
+    metrics,
+    clock,
+    log,
+  })
+  const judge = createJudging({ judge: judgeBy(verdicts), clock, log })
+  const counts = countInbox(metrics)
   const inboxes = (['small', 'large'] as const).map(sizes => {
-    const inbox = startInboundProcessor({ ...inboxParts, sizes })
+    const inbox = startInboundProcessor({
+      sizes,
+      db: store.db,
+      blobs: store.blobs,
+      recentMessages,
+      ingestLoad,
+      run: store.run,
+      reader,
+      judge,
+      counts,
+      clock,
+      log,
+    })
     store.on(INBOUND_STORED[sizes], inbox.note)
     store.on(MISSED, inbox.note)
     return inbox
   })
-  const take = createTake(parts, recentMessages)
+  stack.defer(async () => {
+    await Promise.all(inboxes.map(inbox => inbox.stop()))
+  })
+}
+
+function followHostedDomains({ store, clock }: AppContext): HostedDomains {
   const hosted = createHostedDomains({ db: store.db, clock })
   store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
   store.on(MISSED, () => hosted.forget())
-  const close = async () => {
-    await Promise.all(inboxes.map(inbox => inbox.stop()))
-    await verdicts.close()
-    await feedback.stop()
-  }
-  try {
-    const listener = await startInboundListener({
-      listen,
-      mailHost,
-      certificates,
-      connectionsMax: fdBudget(config).smtp,
-      newPerMinute: config.smtp.inbound.connectionsPerMinute,
-      admit: createRcptPolicy({
-        reportRecipientOf: recipient => localRecipientOf(recipient, clock.now(), { secrets, mailHost }),
-        hosted,
-      }),
-      openBlob: () => store.blobs.receive(),
-      async take(mail) {
-        await take(mail)
-        if (mail.reports.length > 0) feedback.note()
-      },
-      ingestLoad,
-      report: createMailReport(parts, 'inbound'),
-      clock,
-      log,
-    })
-    return {
-      address: listener.address(),
-      async close() {
-        await listener.close()
-        await close()
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return hosted
 }
 
 function createVerdictMaker({ config, store, metrics, clock, log }: AppContext): VerdictMaker {

@@ -1,6 +1,5 @@
 /** Starts the rotation of DKIM keys. Part of the composition root. */
 import type { Config } from '../config/config.ts'
-import { createIdSource } from '../lib/ids.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import { rotateKeys } from '../resources/domains/rotation.ts'
@@ -28,17 +27,17 @@ function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
 }
 
 /** @returns a function that stops the rotation and resolves when it has stopped */
-export function startKeyRotation(parts: AppContext): () => Promise<void> {
-  const { config, clock, log, store, secrets, generateKey } = parts
+export function startKeyRotation(context: AppContext): () => Promise<void> {
+  const { config, clock, log, store, newId, security } = context
   const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
   const options = {
     db: store.db,
     run: store.run,
-    newId: createIdSource(),
+    newId,
     clock,
     log,
-    secrets,
-    generateKey,
+    secrets: security.secrets,
+    generateKey: security.generateKey,
     resolvers,
     mailHost: config.mailHost,
     laboratory: isLaboratory(config.mailHost),

@@ -33,8 +33,8 @@ export async function openLinkCertificates({
   config,
   log,
   store,
-  secrets,
-}: Pick<AppContext, 'config' | 'log' | 'store' | 'secrets'>): Promise<ContextFor> {
+  security,
+}: AppContext): Promise<ContextFor> {
   let contexts: ReadonlyMap<string, SecureContext> = new Map()
   const look = async () => {
     const rows = await listCertificates(store.db)
@@ -43,7 +43,7 @@ export async function openLinkCertificates({
         .filter(({ host }) => host !== config.mailHost)
         .map(({ host, chain, key }) => [
           host,
-          createSecureContext({ ...STRICT_TLS, cert: chain, key: unsealed(secrets, key, host) }),
+          createSecureContext({ ...STRICT_TLS, cert: chain, key: unsealed(security.secrets, key, host) }),
         ]),
     )
   }

@@ -49,7 +49,7 @@ export function countRequests(metrics: Metrics): CountRequest {
 }
 
 /** Registers the metrics of mail, queue, webhooks and database, and serves all metrics. */
-export function metricsRoutesOf({ config, metrics, store, reading, clock }: AppContext): Route[] {
+export function metricsRoutesOf({ config, metrics, store, workers, clock }: AppContext): Route[] {
   const tally = (name: string) => store.figures().tallies[name] ?? 0
   const read = (pairs: readonly (readonly [Labels, string])[]) => () =>
     pairs.map(([labels, name]): [Labels, number] => [labels, tally(name)])
@@ -75,7 +75,7 @@ export function metricsRoutesOf({ config, metrics, store, reading, clock }: AppC
     () => store.figures().durations,
   )
   const refresh = registerQueue(metrics, () =>
-    within(clock, QUEUE_WAIT_MS, reading.reader.viewQueue({ ...WHOLE_QUEUE, now: clock.now() })),
+    within(clock, QUEUE_WAIT_MS, workers.reader.viewQueue({ ...WHOLE_QUEUE, now: clock.now() })),
   )
   return metricsRoutes({ metrics, token: config.metrics.token, refresh })
 }

@@ -3,6 +3,7 @@
  * it correctly, and enforced only while port 25 shows them a certificate that they accept. Part of the
  * composition root.
  */
+import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { addressesOf } from '../interfaces/doctor/outbound-port.ts'
@@ -22,15 +23,24 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import { hourOf } from '../resources/alerts/operator-alerts.ts'
 import { CERTIFICATE_CHANGED } from '../resources/certificates/certificate-rows.ts'
 import type { OwnPolicy } from '../resources/domains/own-policy.ts'
-import { MTA_STS_ID, readSetting } from '../store/reading/settings.ts'
+import { MTA_STS_FAULT, MTA_STS_ID, MTA_STS_MODE, readSetting } from '../store/reading/settings.ts'
 import type { AppContext } from './context.ts'
-import { readAuthorities } from './delivery-settings.ts'
+import { readAuthorities } from './delivery.ts'
 import { policyOf, zoneRecords } from './dns.ts'
-import { createModeDecision } from './mta-sts-mode.ts'
+
+type MtaStsMode = 'enforce' | 'testing'
+
+interface ModeDecision {
+  mode: MtaStsMode
+  /** Whether another check should follow soon, because this one may have failed by chance. */
+  isUncertain: boolean
+}
 
 const CHECK_INTERVAL_MS = 3_600_000
 /** A check that did not reach port 25 is repeated after this time, before it counts. */
 const RECHECK_MS = 5 * 60_000
+/** Time for which the fault that a process has found keeps the checks of others from restoring `enforce`. */
+const OTHERS_FAULT_MS = 2 * 3_600_000
 const FETCH_MS_MAX = 10_000
 const POLICY_BYTES_MAX = 64 * 1024
 /** Kind of the operator alert. */
@@ -38,7 +48,7 @@ const MTA_STS_ALERT = 'mta-sts'
 
 /** @returns a function that stops the checks and resolves when none is in progress */
 export function startMtaSts(parts: AppContext): () => Promise<void> {
-  const { config, clock, log, store, certificates } = parts
+  const { config, clock, log, store, security } = parts
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
   const records = zoneRecords(config, 0)
   const outbound = outboundToOurselves(config, records, clock)
@@ -73,13 +83,45 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
       log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
   })
   store.on(CERTIFICATE_CHANGED, rounds.hurry)
-  const unfollow = certificates.onChange(rounds.hurry)
+  const unfollow = security.certificates.onChange(rounds.hurry)
   return async () => {
     unfollow()
     outbound.close()
     await rounds.stop()
     recheck.cancel()
     resolver.close()
+  }
+}
+
+/**
+ * Returns a function that decides in which mode our policy is published, from the result of a check. Several
+ * processes may share the store, and each one checks the certificate of port 25 itself. With `enforce`,
+ * senders do not deliver if they cannot verify the certificate, so no process may have found a fault. A
+ * single check that does not reach port 25 changes nothing. The mode is stored for all processes.
+ */
+export function createModeDecision({
+  clock,
+  store,
+}: Pick<AppContext, 'clock' | 'store'>): (fault: MxFault | undefined) => Promise<ModeDecision> {
+  const ownName = randomUUID()
+  let hasFailed = false
+  const put = async (mode: MtaStsMode, former: string | undefined): Promise<ModeDecision> => {
+    if (mode !== former) await store.run('putSetting', { key: MTA_STS_MODE, value: mode })
+    return { mode, isUncertain: false }
+  }
+  return async fault => {
+    const former = await readSetting(store.db, MTA_STS_MODE)
+    if (fault) {
+      const isFirst = !fault.isReached && !hasFailed
+      hasFailed = true
+      if (isFirst && former === 'enforce') return { mode: former, isUncertain: true }
+      await store.run('putSetting', { key: MTA_STS_FAULT, value: `${ownName} ${clock.now()}` })
+      return put('testing', former)
+    }
+    hasFailed = false
+    const [name, foundAt] = ((await readSetting(store.db, MTA_STS_FAULT)) ?? '').split(' ')
+    const isFaultOfOthers = name !== ownName && clock.now() - Number(foundAt ?? 0) < OTHERS_FAULT_MS
+    return former === 'testing' && isFaultOfOthers ? put('testing', former) : put('enforce', former)
   }
 }
 
@@ -168,7 +210,7 @@ function outboundToOurselves(
     },
     clock,
     allowPrivate: true,
-    ...(authorities && { authorities }),
+    authorities,
   })
 }
 

@@ -5,14 +5,15 @@ import { throttledLog } from '../lib/throttled-log.ts'
 import { createRequestLog, type RequestLog } from '../resources/request-log/request-log.ts'
 import type { AppContext } from './context.ts'
 
-/**
- * @param started receives the function that writes the remaining requests
- * @returns undefined if requests are not logged
- */
-export function startRequestLog(
-  { config, store, clock, log, metrics }: AppContext,
-  started: (() => unknown)[],
-): RequestLog | undefined {
+/** @returns undefined if requests are not logged */
+export function startRequestLog({
+  config,
+  store,
+  clock,
+  log,
+  metrics,
+  stack,
+}: AppContext): RequestLog | undefined {
   const { retentionDays, bodies } = config.logs
   if (retentionDays === 0) return undefined
   const warn = throttledLog(
@@ -32,15 +33,15 @@ export function startRequestLog(
     'API requests that are missing in the request log.',
     requestLog.droppedCount,
   )
-  started.push(requestLog.close)
+  stack.defer(requestLog.close)
   return requestLog
 }
 
 export function logRoutesOf(
-  { config, store, plans, reading, clock }: AppContext,
+  { config, store, plans, workers, clock }: AppContext,
   requestLog: RequestLog | undefined,
 ): Route[] {
   const { retentionDays } = config.logs
   const { horizonOf } = plans
-  return logRoutes({ db: store.db, reader: reading.reader, requestLog, retentionDays, horizonOf, clock })
+  return logRoutes({ db: store.db, reader: workers.reader, requestLog, retentionDays, horizonOf, clock })
 }

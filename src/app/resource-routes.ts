@@ -27,25 +27,22 @@ import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
-import type { IdSource } from '../lib/ids.ts'
-import type { Accept } from '../pipeline/accept/accept.ts'
-import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
-import type { AppContext } from './context.ts'
+import type { AppContext, Sending } from './context.ts'
 import { version } from './version.ts'
 
-/** @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound */
+/** @param baseUrl URL of the API */
 export function installationRoutesOf(
   { mailHost, simulator, apiKeys, regions, plans, webhooks }: Config,
-  baseUrl: () => string,
+  baseUrl: string,
 ): Route[] {
   return installationRoutes({
     describe: () => ({
       version,
-      base_url: baseUrl(),
+      base_url: baseUrl,
       mail_host: mailHost,
       laboratory: isLaboratory(mailHost),
       simulator_domain: simulator.domain,
@@ -57,8 +54,8 @@ export function installationRoutesOf(
   })
 }
 
-export function audienceRoutesOf({ clock, store, reading }: AppContext, newId: IdSource): Route[] {
-  const options = { store, reader: reading.reader, clock, newId }
+export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): Route[] {
+  const options = { store, reader: workers.reader, clock, newId }
   return [
     ...audienceRoutes(options),
     ...audienceAliasRoutes(options),
@@ -74,36 +71,32 @@ export function audienceRoutesOf({ clock, store, reading }: AppContext, newId: I
 }
 
 export function eventRoutesOf(
-  { config, clock, store, plans, secrets }: AppContext,
-  newId: IdSource,
-  watching: { feed: EventFeed; isValid(credential: Credential): Promise<boolean> },
+  { config, clock, store, plans, newId, security }: AppContext,
+  { feed, isValid }: { feed: EventFeed; isValid(credential: Credential): Promise<boolean> },
 ): Route[] {
   const { mailHost } = config
-  const { allowInsecureLoopback, standard: isStandardByDefault } = config.webhooks
-  const { allowLoopback } = config.fetch
   const webhooks = createWebhooks({
-    ...store,
-    ...{ clock, newId, secrets },
-    ...{ allowInsecureLoopback, allowLoopback, isStandardByDefault },
+    db: store.db,
+    run: store.run,
+    clock,
+    newId,
+    secrets: security.secrets,
+    allowInsecureLoopback: config.webhooks.allowInsecureLoopback,
+    allowLoopback: config.fetch.allowLoopback,
+    isStandardByDefault: config.webhooks.standard,
   })
   return [
-    ...eventRoutes({ ...watching, store, horizonOf: plans.horizonOf, clock }),
+    ...eventRoutes({ feed, isValid, store, horizonOf: plans.horizonOf, clock }),
     ...webhookRoutes({ webhooks, mailHost }),
     ...webhookEventRoutes({ webhooks, mailHost }),
   ]
 }
 
-interface FileRoutesOptions {
-  accept: Accept
-  preparation: Preparation
-  /** Returns the URL of the API; it is called once the HTTP listener is bound. */
-  baseUrl(): string
-}
-
 /** These routes must precede the routes of sent emails, whose paths would match theirs. */
 export function fileRoutesOf(
-  { config, clock, store, plans, secrets }: AppContext,
-  { accept, preparation, baseUrl }: FileRoutesOptions,
+  { config, clock, store, plans, security: { secrets } }: AppContext,
+  { accept, preparation }: Sending,
+  baseUrl: string,
 ): Route[] {
   const { horizonOf } = plans
   const linkTo = createLinkTo({ secrets, clock, baseUrl })

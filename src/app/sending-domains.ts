@@ -1,12 +1,15 @@
 /** Sending domains: their routes in the API and their periodic checks. Part of the composition root. */
 
+import type { Config } from '../config/config.ts'
 import { domainAutoconfigureRoutes } from '../interfaces/api/domains/autoconfigure-routes.ts'
 import { domainClaimRoutes } from '../interfaces/api/domains/claim-routes.ts'
 import { domainKeyRoutes } from '../interfaces/api/domains/key-routes.ts'
 import { domainRoutes } from '../interfaces/api/domains/routes.ts'
 import { DEFAULT_REGION } from '../interfaces/api/domains/settings.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
-import { type IdSource, wireId } from '../lib/ids.ts'
+import type { Clock } from '../lib/clock.ts'
+import { wireId } from '../lib/ids.ts'
+import type { Outbound } from '../protocols/http-client/outbound.ts'
 import { createAutoconfigure } from '../resources/domains/autoconfigure/autoconfigure.ts'
 import { createCloudflare } from '../resources/domains/autoconfigure/cloudflare.ts'
 import { type CheckSessions, createCheckSessions } from '../resources/domains/check-session.ts'
@@ -17,28 +20,31 @@ import { DOMAIN_CHECK } from '../resources/domains/commands.ts'
 import { createDomains, type Domains } from '../resources/domains/domains.ts'
 import { startRechecks } from '../resources/domains/rechecks.ts'
 import type { AppContext } from './context.ts'
-import { readAuthorities } from './delivery-settings.ts'
+import { readAuthorities } from './delivery.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import { trackingBaseOf } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
-type Started = (() => unknown)[]
-
-/** @param started receives functions that close the parts, in the order of their starts */
-export function domainParts(parts: AppContext, newId: IdSource, started: Started): Route[] {
-  const { config, clock, store } = parts
+/** Builds the routes of domains, and starts their checks if this process sends mail. */
+export function startDomains(context: AppContext): Route[] {
+  const { config, clock, store, stack } = context
   const { db, run } = store
   const { mailHost } = config
   const linkPlace = trackingBaseOf(config)
-  /** Parts that are closed before checks in progress are awaited. */
-  const asking: Started = []
-  const inquiries = openInquiries(parts, asking)
-  const domains = openDomains(parts, newId, { inquiries, linkPlace }, asking)
-  if (config.roles.includes('all')) started.push(recheck(parts, domains))
-  started.push(...asking)
+  /** Closed before checks in progress are awaited. */
+  const asking = new AsyncDisposableStack()
+  const inquiries = openInquiries(config, clock)
+  asking.defer(inquiries.close)
+  const visits = startUserOutbound(
+    { config, clock, stack: asking },
+    { freshDns: true, authorities: readAuthorities(config.delivery.caFile) },
+  )
+  const domains = openDomains(context, { inquiries, linkPlace, visits })
+  if (config.roles.includes('all')) stack.defer(startDomainChecks(context, domains))
+  stack.use(asking)
   const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
   const allowInsecureLoopback = baseUrl.startsWith('http://')
-  const outbound = startUserOutbound(parts, started, { allowInsecureLoopback })
+  const outbound = startUserOutbound(context, { allowInsecureLoopback })
   const provider = createCloudflare({ outbound, clock, baseUrl })
   const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
   const ownNames = { mailHost, simulatorDomain: config.simulator.domain }
@@ -54,7 +60,7 @@ export function domainParts(parts: AppContext, newId: IdSource, started: Started
       regions,
     }),
     ...domainClaimRoutes({
-      claims: openClaims(parts, newId, { inquiries, domains }),
+      claims: openClaims(context, { inquiries, domains }),
       ownNames,
       pendingMax,
       regions,
@@ -64,24 +70,17 @@ export function domainParts(parts: AppContext, newId: IdSource, started: Started
   ]
 }
 
-function openInquiries({ config, clock }: AppContext, asking: Started): CheckSessions {
-  const { authorityPort, verifyResolvers: servers } = config.dns
-  const { allowPrivateAddresses } = config.delivery
-  const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
-  asking.push(inquiries.close)
-  return inquiries
+function openInquiries({ dns, delivery }: Config, clock: Clock): CheckSessions {
+  const { authorityPort, verifyResolvers: servers } = dns
+  const { allowPrivateAddresses } = delivery
+  return createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
 }
 
 function openDomains(
-  parts: AppContext,
-  newId: IdSource,
-  { inquiries, linkPlace }: Pick<CheckerOptions, 'inquiries' | 'linkPlace'>,
-  asking: Started,
+  { config, clock, log, store, newId, security: { secrets, generateKey } }: AppContext,
+  { inquiries, linkPlace, visits }: Pick<CheckerOptions, 'inquiries' | 'linkPlace'> & { visits: Outbound },
 ): Domains {
-  const { config, clock, log, store, secrets, generateKey } = parts
   const { db, run } = store
-  const authorities = readAuthorities(config.delivery.caFile)
-  const visits = startUserOutbound(parts, asking, { freshDns: true, ...(authorities && { authorities }) })
   return createDomains({
     db,
     run,
@@ -103,12 +102,16 @@ function openDomains(
 }
 
 function openClaims(
-  { clock, log, store: { db, run } }: AppContext,
-  newId: IdSource,
+  { clock, log, newId, store: { db, run } }: AppContext,
   { inquiries, domains }: { inquiries: CheckSessions; domains: Domains },
 ): DomainClaims {
   return createDomainClaims({
-    ...{ db, run, clock, newId, inquiries, domains },
+    db,
+    run,
+    clock,
+    newId,
+    inquiries,
+    domains,
     defaultRegion: DEFAULT_REGION,
     onMoved: ({ name, accountId }) =>
       log.info(
@@ -122,7 +125,7 @@ function openClaims(
  * Starts the periodic checks of domains.
  * @returns a function that stops them
  */
-function recheck({ clock, log, store }: AppContext, { verify }: Domains): () => Promise<void> {
+function startDomainChecks({ clock, log, store }: AppContext, { verify }: Domains): () => Promise<void> {
   const rechecks = startRechecks({
     run: store.run,
     clock,

@@ -1,9 +1,14 @@
 /**
  * Texts for the operator when the service cannot start, or has to end because its store has failed: one line
- * with what to do, or a stack trace for an unexpected error. Called by `main.ts`.
+ * with what to do, or a stack trace for an unexpected error. Checks the listeners before the start. Called by
+ * `main.ts` and `app.ts`.
  */
+import { createServer } from 'node:net'
 import { type Config, ConfigError } from '../config/config.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { isStartFault } from '../lib/start-fault.ts'
+import { createDnsListener } from '../protocols/dns/listener.ts'
 import { RecordFault } from '../protocols/dns/record-text.ts'
 import { damageText, isDamaged, locate } from '../store/opening/dialect.ts'
 
@@ -128,7 +133,7 @@ function adviceFor(code: string, key: string, { host, port }: { host: string; po
 }
 
 /** The listeners that this process opens, with the keys of their settings. */
-export function listenersOf({ http, smtp, acme, dns, roles }: Config) {
+function listenersOf({ http, smtp, acme, dns, roles }: Config) {
   const places = [
     ['http.listen', http.listen],
     ['http.tls_listen', http.tlsListen],
@@ -140,4 +145,33 @@ export function listenersOf({ http, smtp, acme, dns, roles }: Config) {
     ...dns.listen.map(place => ['dns.listen', place] as const),
   ] as const
   return places.flatMap(([key, place]) => (place === null ? [] : [{ key, place }]))
+}
+
+/**
+ * Opens and closes every listener of the configuration, so that an address that cannot be used is found
+ * before the start writes anything.
+ * @throws the error of binding, with the address and the port
+ */
+export async function checkListeners(config: Config, parts: { clock: Clock; log: Log }): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  for (const { key, place } of listenersOf(config))
+    stack.defer(key === 'dns.listen' ? await openDns(place, parts) : await openTcp(place))
+}
+
+async function openDns(
+  listen: { host: string; port: number },
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<() => Promise<void>> {
+  const listener = createDnsListener({ listen, respond: () => undefined, clock, log })
+  await listener.listen()
+  return listener.close
+}
+
+async function openTcp({ host, port }: { host: string; port: number }): Promise<() => Promise<void>> {
+  const server = createServer(socket => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return () => new Promise(resolve => void server.close(() => resolve()))
 }

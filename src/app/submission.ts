@@ -9,7 +9,6 @@ import { type Admission, startSubmissionListener } from '../interfaces/submissio
 import { createMessageReader } from '../interfaces/submission/message-reader.ts'
 import { createSignIn } from '../interfaces/submission/sign-in.ts'
 import { createSubmit } from '../interfaces/submission/submit.ts'
-import { createIdSource } from '../lib/ids.ts'
 import { networks } from '../lib/networks.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import { createMailReport } from '../pipeline/inbound/mail-report.ts'
@@ -23,7 +22,8 @@ import type { Db } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
-interface Behind {
+/** What submission shares with the API. */
+interface SubmissionParts {
   accept: Accept
   apiKeys: ApiKeys
   accessTokens: AccessTokens
@@ -46,39 +46,34 @@ type Place = { host: string; port: number }
 /** Total size of messages that are being received or wait to be parsed. */
 const PENDING_BYTES_MAX = 256 * 1024 * 1024
 
-/** @param started receives functions that close the parts, in the order of their starts */
+/** @throws when a listener cannot be bound */
 export async function startSubmissionService(
-  { config, clock, log, store, certificates, metrics, readers }: AppContext,
-  { accept, apiKeys, accessTokens, rateLimit }: Behind,
-  started: (() => unknown)[],
+  { config, clock, log, store, metrics, newId, stack, security, workers }: AppContext,
+  { accept, apiKeys, accessTokens, rateLimit }: SubmissionParts,
 ): Promise<SubmissionService> {
+  const { mailHost } = config
   const { submission, submissionTls, relay } = config.smtp
   const { hideOrigin: hidesOrigin } = submission
-  const reader = createMessageReader({
-    ...{ readers, newId: createIdSource(), mailHost: config.mailHost, hidesOrigin, clock, log },
-  })
-  const common = {
-    mailHost: config.mailHost,
-    connectionsMax: fdBudget(config).smtp,
-    certificates,
-    spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
-    submit: createSubmit(accept, reader),
-    incoming: createIncoming(PENDING_BYTES_MAX),
-    clock,
-    log,
-  }
+  const reader = createMessageReader({ readers: workers.readers, newId, mailHost, hidesOrigin, clock, log })
+  const submit = createSubmit(accept, reader)
+  const incoming = createIncoming(PENDING_BYTES_MAX)
   const open = async (name: ListenerName, listen: Place | null, admission: Admission) => {
     if (!listen) return null
-    const isTls = name === 'submission_tls'
-    const mailReport = createMailReport({ metrics, log, clock }, name)
     const listener = await startSubmissionListener({
-      ...common,
-      report: mailReport,
       listen,
-      isTls,
+      isTls: name === 'submission_tls',
+      connectionsMax: fdBudget(config).smtp,
+      mailHost,
+      certificates: security.certificates,
       admission,
+      spend: accountId => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
+      submit,
+      incoming,
+      report: createMailReport({ metrics, log, clock }, name),
+      clock,
+      log,
     })
-    started.push(listener.close)
+    stack.defer(listener.close)
     return listener.address()
   }
   const report = createSignInReport({ metrics, log, clock }, 'smtp')

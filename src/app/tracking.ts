@@ -23,20 +23,17 @@ interface TrackingLinks {
    * @param host value of the `Host` header in lower case
    */
   isHost(host: string): boolean
-  /** Settings of new links. Resolves once `open` has been called. */
-  terms(): Promise<LinkTermsIds>
-  /** @param baseUrl URL of the API */
-  open(baseUrl: string): Promise<void>
+  /** Settings of new links. */
+  terms: LinkTermsIds
 }
 
-/** @param started receives functions that close the parts, in the order of their starts */
-export function prepareTracking(
-  { config, clock, log, store, secrets }: AppContext,
-  started: (() => unknown)[],
-): TrackingLinks {
+/** @param baseUrl URL of the API */
+export async function startTracking(
+  { config, clock, log, store, stack, security: { secrets } }: AppContext,
+  baseUrl: string,
+): Promise<TrackingLinks> {
   const common = linkHostOf(config)
-  const own = followTrackingHosts({ config, log, store })
-  const terms = Promise.withResolvers<LinkTermsIds>()
+  const own = await followTrackingHosts({ config, log, store })
   const visits = createVisitBatcher({
     run: store.run,
     clock,
@@ -51,7 +48,7 @@ export function prepareTracking(
         'More opens and clicks arrived than can be recorded; some were dropped',
       ),
   })
-  started.push(visits.close)
+  stack.defer(visits.close)
   return {
     routes: [
       ...trackingRoutes({ secrets, visits, clock }),
@@ -59,11 +56,7 @@ export function prepareTracking(
       ...broadcastLinkRoutes(store),
     ],
     isHost: host => host === common || own.has(host),
-    terms: () => terms.promise,
-    async open(baseUrl) {
-      await own.look()
-      terms.resolve(await store.run('linkTerms', { baseUrl: config.tracking.baseUrl || baseUrl }))
-    },
+    terms: await store.run('linkTerms', { baseUrl: config.tracking.baseUrl || baseUrl }),
   }
 }
 
@@ -84,7 +77,11 @@ export function trackingBaseOf({ tracking, http, mailHost }: Config): LinkPlace 
 }
 
 /** Follows the tracking hosts that are known to lead to this service. */
-function followTrackingHosts({ config, log, store }: Pick<AppContext, 'config' | 'log' | 'store'>) {
+async function followTrackingHosts({
+  config,
+  log,
+  store,
+}: Pick<AppContext, 'config' | 'log' | 'store'>): Promise<{ has(host: string): boolean }> {
   const place = trackingBaseOf(config)
   let hosts: ReadonlySet<string> = new Set()
   const look = async () => {
@@ -97,5 +94,6 @@ function followTrackingHosts({ config, log, store }: Pick<AppContext, 'config' |
       'Tracking hosts could not be read from the database; the previous ones stay in use',
     ),
   )
-  return { look, has: (host: string) => hosts.has(host) }
+  await look()
+  return { has: host => hosts.has(host) }
 }

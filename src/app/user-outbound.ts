@@ -11,20 +11,21 @@ interface UserOutboundOptions extends Pick<OutboundOptions, 'authorities' | 'all
   freshDns?: boolean
 }
 
-/** @param started receives functions that close the parts, in the order in which they were started */
+/** @param stack receives the resolver and the client */
 export function startUserOutbound(
-  { config, clock }: Pick<AppContext, 'config' | 'clock'>,
-  started: (() => unknown)[],
-  { freshDns = false, ...more }: UserOutboundOptions = {},
+  { config, clock, stack }: Pick<AppContext, 'config' | 'clock' | 'stack'>,
+  { freshDns = false, authorities, allowInsecureLoopback = false }: UserOutboundOptions = {},
 ): Outbound {
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
   const outbound = createOutbound({
     resolver: freshDns ? withoutDnsCache(resolver) : resolver,
     clock,
     allowLoopback: config.fetch.allowLoopback,
-    ...more,
+    allowInsecureLoopback,
+    authorities,
   })
-  started.push(resolver.close, outbound.close)
+  stack.defer(resolver.close)
+  stack.defer(outbound.close)
   return outbound
 }
 

@@ -112,7 +112,7 @@ const outbound = createOutbound({
   resolver,
   clock,
   allowLoopback: data.fetchLoopback,
-  ...(data.authorities && { authorities: data.authorities }),
+  authorities: data.authorities,
 })
 
 const limitsOf = destinationLimits(data.providers)

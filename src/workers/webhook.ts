@@ -65,7 +65,7 @@ const outbound = createOutbound({
   allowLoopback,
   allowInsecureLoopback,
   keepAlive: true,
-  ...(authorities && { authorities }),
+  authorities,
 })
 const failed = throttledLog(
   { log, clock },

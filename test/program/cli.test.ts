@@ -330,7 +330,7 @@ test('without that runtime the path’s Node must be recent enough', async t => 
   node('case "$1" in -e) exit 1;; -p) echo 20.1.0;; *) exit 99;; esac')
   const old = await run()
   assert.is(old.code, 1)
-  assert.match(old.err, /Node 20\.1\.0 is too old; please install Node 22\.19/)
+  assert.match(old.err, /Node 20\.1\.0 is too old; please install Node 24/)
   node('case "$1" in -e) exit 0;; *) echo "$@";; esac')
   assert.equal(await run(), { code: 0, out: `${join(path, 'app')}/src/cli.ts version\n`, err: '' })
 })

@@ -44,7 +44,7 @@ interface AcceptOptions extends NewEmailOptions {
   openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
-  /** Resolves once the base URL of tracking links is known. */
+  /** Terms of links under the base URL of the installation. */
   linkTerms(): Promise<LinkTermsIds>
 }
 

@@ -70,8 +70,8 @@ interface BroadcastsOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
-  /** Base URL of links; called when a broadcast is checked or sent. */
-  linkBase(): LinkBase
+  /** Base URL of links, with its setting. */
+  linkBase: LinkBase
   simulatorDomains: ReadonlySet<string>
   /** Returns emails to the queue that the hold of the broadcast has kept. */
   resumeEmails(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
@@ -171,7 +171,7 @@ async function refuseLinks(
   accountId: Id,
   to: Pick<BroadcastFields, 'audienceId' | 'segmentId'>,
 ): Promise<Refusal | undefined> {
-  const fault = linkFault(linkBase())
+  const fault = linkFault(linkBase)
   if (!fault || !(await reachesPeople(db, { accountId, ...to }, simulatorDomains))) return undefined
   return { refused: 'wrong_state', message: fault }
 }
@@ -192,10 +192,10 @@ async function linkFindings(
   broadcast: StoredBroadcast,
 ): Promise<LintFinding[]> {
   const about = { part: 'links', line: null } as const
-  const fault = linkFault(linkBase())
+  const fault = linkFault(linkBase)
   if (fault && (await reachesPeople(db, broadcast, simulatorDomains)))
     return [{ ...about, rule: 'unreachable_links', severity: 'error', message: fault }]
-  const warning = linkWarning(linkBase())
+  const warning = linkWarning(linkBase)
   return warning ? [{ ...about, rule: 'weak_links', severity: 'warning', message: warning }] : []
 }
 

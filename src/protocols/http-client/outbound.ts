@@ -36,7 +36,7 @@ export interface OutboundOptions {
   /** Keeps connections open for further requests to the same host. */
   keepAlive?: boolean
   /** Trusted authorities in PEM, in place of those of the runtime. */
-  authorities?: string[]
+  authorities?: string[] | undefined
   /** Allows every address, and host names of one label, for hosts that the operator has configured. */
   allowPrivate?: boolean
 }

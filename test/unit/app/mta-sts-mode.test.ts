@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AppContext } from '../../../src/app/context.ts'
-import { createModeDecision } from '../../../src/app/mta-sts-mode.ts'
+import { createModeDecision } from '../../../src/app/mta-sts.ts'
 import type { MxFault } from '../../../src/pipeline/delivery/tls-policy/mx-certificate.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'

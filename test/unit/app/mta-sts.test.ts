@@ -70,7 +70,7 @@ async function given(
       return clock.timer(ms, fn)
     },
   }
-  const parts = { config, clock: counting, log, store, certificates }
+  const parts = { config, clock: counting, log, store, security: { certificates } }
   const stop = startMtaSts(parts as unknown as AppContext)
   t.after(stop)
   const noted = () => store.rows<{ value: string }>("select value from settings where key = 'mta_sts_id'")[0]

@@ -19,7 +19,7 @@ interface LinkOptions {
   secrets: SecretKeys
   clock: Clock
   /** URL under which clients reach the service. */
-  baseUrl(): string
+  baseUrl: string
 }
 
 const LINK_MS = 3_600_000
@@ -28,7 +28,7 @@ export function createLinkTo({ secrets, clock, baseUrl }: LinkOptions): LinkTo {
   return file => {
     const expiresAt = clock.now() + LINK_MS
     const token = createDownloadToken(secrets, file, expiresAt)
-    return { url: `${baseUrl()}/downloads?token=${token}`, expiresAt }
+    return { url: `${baseUrl}/downloads?token=${token}`, expiresAt }
   }
 }
 

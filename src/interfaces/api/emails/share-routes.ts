@@ -31,7 +31,7 @@ interface ShareRoutesOptions {
   clock: Clock
   newId: IdSource
   /** Base URL of share links. */
-  baseUrl(): string
+  baseUrl: string
 }
 
 const DURATION_MS_MAX = 48 * 3_600_000
@@ -98,7 +98,7 @@ function ownerRoutes({ store, clock, newId, baseUrl }: ShareRoutesOptions, mail:
           object: 'email',
           id,
           share_id: wireId('shr', shareId),
-          url: `${baseUrl()}/s/${token}`,
+          url: `${baseUrl}/s/${token}`,
           expires_at: timestamp(expiresAt),
         })
       },

@@ -14,6 +14,8 @@ import { Connections } from './connections.ts'
 import { ReceivedRequest } from './received-request.ts'
 
 export interface HttpServer {
+  /** Answers requests with the application. Requests that have arrived before wait for it. */
+  serve(app: Koa): void
   /** Returns the address after the listener has started. */
   address(): AddressInfo
   /** Returns the number of open connections. */
@@ -29,7 +31,7 @@ const HEADER_BYTES_MAX = 16 * 1024
  */
 const BUFFERED_BYTES = 16 * 1024
 
-interface ServerOptions {
+export interface ServerOptions {
   host: string
   port: number
   /** Clock of all time limits except the keep-alive limit. */
@@ -51,12 +53,23 @@ type Listener = RequestListener<typeof ReceivedRequest>
 /** Default certificate, and certificates by host name. */
 type NamedCertificates = Certificates & { contextFor?: ContextFor }
 
+/** Binds a listener and serves the application, see `bindHttpServer`. */
+export async function startHttpServer(
+  app: Koa,
+  options: ServerOptions,
+  certificates?: NamedCertificates,
+): Promise<HttpServer> {
+  const server = await bindHttpServer(options, certificates)
+  server.serve(app)
+  return server
+}
+
 /**
+ * Binds a listener, so that its address is known before the application is built.
  * @param certificates certificates for TLS; without them the listener is plain HTTP
  * @throws if the address cannot be bound
  */
-export async function startHttpServer(
-  app: Koa,
+export async function bindHttpServer(
   {
     host,
     port,
@@ -70,7 +83,11 @@ export async function startHttpServer(
   certificates?: NamedCertificates,
 ): Promise<HttpServer> {
   const connections = new Connections({ maxConnections, maxPerClient, trustedProxies })
-  const answer = app.callback()
+  const serving = Promise.withResolvers<void>()
+  let answer: RequestListener = async (request, response) => {
+    await serving.promise
+    answer(request, response)
+  }
   let closing = false
   const listener: Listener = (request, response) => {
     if (closing) sayGoodbye(response)
@@ -92,6 +109,10 @@ export async function startHttpServer(
   })
   server.on('error', onError)
   return {
+    serve(app) {
+      answer = app.callback()
+      serving.resolve()
+    },
     address: () => server.address() as AddressInfo,
     connectionCount: () => connections.size,
     async close(graceMs) {

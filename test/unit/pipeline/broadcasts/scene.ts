@@ -70,7 +70,7 @@ export async function openBroadcasts(
   const linkTerms = await store.run('linkTerms', { baseUrl: LINK_BASE_URL })
   const broadcasts = createBroadcasts({
     ...{ ...store, clock, newId, resumeEmails, simulatorDomains: terms.simulatorDomains },
-    linkBase: () => ({ url: linkBase, setting: 'http.base_url' }),
+    linkBase: { url: linkBase, setting: 'http.base_url' },
     accept: createAccept({
       ...{ ...store, ...terms },
       reservations: createBlobReservations({ ...store, onLeftBehind: onError }),

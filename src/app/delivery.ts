@@ -1,7 +1,12 @@
-/** Derives the settings of the delivery threads from the configuration. Part of the composition root. */
+/**
+ * Starts the delivery threads with their settings from the configuration, and the release of scheduled
+ * emails. Part of the composition root.
+ */
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import type { SmartHostAddress } from '../config/smart-host.ts'
+import { every } from '../lib/clock.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
 import {
   GENERAL_SMART_HOST,
   type SmartHost,
@@ -9,11 +14,81 @@ import {
 } from '../pipeline/delivery/destinations/smart-host.ts'
 import type { SourceReportOptions } from '../pipeline/delivery/shaping/source-report.ts'
 import type { WarmupPlan } from '../pipeline/delivery/shaping/warmup-plan.ts'
-import type { DeliverySettings } from '../pipeline/delivery/threads.ts'
+import {
+  type DeliverySettings,
+  type DeliveryThreads,
+  startDeliveryThreads,
+} from '../pipeline/delivery/threads.ts'
+import { leaseTerms } from '../pipeline/queue/leases.ts'
+import { createReleaser } from '../pipeline/queue/release.ts'
+import { MISSED } from '../store/model/command.ts'
+import type { AppContext } from './context.ts'
 import { fdBudget, threadCountOf } from './fd-budget.ts'
 
+/**
+ * Interval of looking up due work when other processes use the store, because their announcements may be
+ * lost.
+ */
+const LOOKUP_INTERVAL_MS = 30_000
+
+/** Starts the delivery threads and the release of scheduled emails. Resolves when the threads are ready. */
+export async function startDelivery({
+  config,
+  simulatorDomains,
+  clock,
+  log,
+  store,
+  workers,
+}: AppContext): Promise<DeliveryThreads> {
+  const settings = deliverySettings(config, simulatorDomains)
+  const { connections: wanted } = config.delivery
+  if (settings.connections < wanted)
+    log.warn(
+      { event: 'delivery_connections_reduced', connections: settings.connections, wanted },
+      'The limit of open files allows fewer concurrent deliveries than `delivery.connections`; raise it (ulimit -n)',
+    )
+  const threads = await startDeliveryThreads({
+    entry: new URL('../workers/delivery.ts', import.meta.url),
+    settings,
+    db: store.db,
+    run: store.run,
+    connectWriter: store.connectThread,
+    location: store.location,
+    secret: workers.secret,
+    clockSeat: workers.clockSeat,
+    leases: leaseTerms(store.isShared, config.delivery.unknownOutcome),
+    clock,
+    log,
+  })
+  const failed = throttledLog(
+    { log, clock },
+    'error',
+    'scheduled_release_failed',
+    'Scheduled emails could not be put into the queue; retrying',
+  )
+  const releaser = createReleaser({ run: store.run, clock, onError: error => failed({ err: error }) })
+  store.on('scheduled', times => {
+    for (const at of times as number[]) releaser.note(at)
+  })
+  const look = () => {
+    threads.look()
+    releaser.note(clock.now())
+  }
+  store.on(MISSED, look)
+  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, look) : undefined
+  return {
+    look,
+    pathsTo: threads.pathsTo,
+    async stop(graceMs) {
+      looking?.cancel()
+      await releaser.stop()
+      await threads.stop(graceMs)
+    },
+  }
+}
+
 /** @throws when the file of authorities cannot be read */
-export function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>): DeliverySettings {
+function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>): DeliverySettings {
   const { delivery, log, mailHost, dns, providers, smartHosts, fetch } = config
   const shares = fdBudget(config)
   return {
