@@ -41,14 +41,8 @@ export interface CheckedSource {
   faults: readonly string[]
 }
 
-export interface CommandInput {
-  values: Readonly<Record<string, string | boolean | undefined>>
-  positionals: readonly string[]
-  /**
-   * Opens the installation. Commands call it after they have validated their arguments.
-   * @throws CommandError if the installation cannot be used
-   */
-  open(): Promise<Installation>
+/** What a command may use besides the database. */
+export interface CommandHost {
   /**
    * Checks reverse DNS of the configured source addresses.
    * @throws CommandError
@@ -79,6 +73,16 @@ export interface CommandInput {
   readInput(): Promise<string>
 }
 
+export interface CommandInput extends CommandHost {
+  values: Readonly<Record<string, string | boolean | undefined>>
+  positionals: readonly string[]
+  /**
+   * Opens the installation. Commands call it after they have validated their arguments.
+   * @throws CommandError if the installation cannot be used
+   */
+  open(): Promise<Installation>
+}
+
 export interface CliCommand {
   /** Two words: the subject and the action. */
   name: `${string} ${string}`
@@ -93,4 +97,9 @@ export interface CliCommand {
   positionals?: { least: number; most: number }
   /** @throws UsageError, CommandError, OperationRefused */
   run(input: CommandInput): Promise<CliResult>
+}
+
+/** Returns null if the option is absent. */
+export function textOf(option: string | boolean | undefined): string | null {
+  return typeof option === 'string' ? option : null
 }

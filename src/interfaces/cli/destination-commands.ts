@@ -8,8 +8,10 @@ import { shortened } from '../../lib/shortened.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
 import type { PathView } from '../../pipeline/queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
+import { tallyView } from '../api/queue/view-schema.ts'
+import { timestamp } from '../api/schema/timestamp.ts'
 import type { CliCommand, Installation } from './command.ts'
-import { isoTime, printable, table, UsageError } from './control/result.ts'
+import { printable, table, UsageError } from './control/result.ts'
 import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 
 const SHOWN_DESTINATIONS_MAX = 50
@@ -29,10 +31,10 @@ export const destinationCliCommands: CliCommand[] = [
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
         const text = withMore(agesText(by, entries), more(page, entries.length, total))
-        if (by === 'domain') return { json: entries.map(entryJson(by)), text }
+        if (by === 'domain') return { json: entries.map(entry => entryJson(by, entry)), text }
         const sites = entries.flatMap(({ name }) => name ?? [])
         const paths = await pathsBySite(pathsTo, sites)
-        const json = entries.map(entry => ({ ...entryJson(by)(entry), paths: paths(entry.name) }))
+        const json = entries.map(entry => ({ ...entryJson(by, entry), paths: paths(entry.name) }))
         return { json, text: withMore(text, pathsText(sites, paths)) }
       },
     }),
@@ -118,17 +120,13 @@ function dayOf(text: string | boolean | undefined): string | undefined {
   throw new UsageError('--day must be a date such as 2026-08-05')
 }
 
-function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => Record<string, unknown> {
-  return ({ name, neverTried, deferred, underWay, held, ages, oldestAt, nextAt }) => ({
-    [by]: name,
-    never_tried: neverTried,
-    deferred,
-    under_way: underWay,
-    held,
-    ages: ages.map((deliveries, i) => ({ up_to_minutes: AGE_LIMITS[i] ?? null, deliveries })),
-    oldest_at: isoTime(oldestAt),
-    next_at: nextAt === null ? null : isoTime(nextAt),
-  })
+function entryJson(by: (typeof VIEW_BY)[number], entry: QueueEntry) {
+  return {
+    [by]: entry.name,
+    ...tallyView(entry),
+    oldest_at: timestamp(entry.oldestAt),
+    next_at: timestamp(entry.nextAt),
+  }
 }
 
 function agesText(by: string, entries: readonly QueueEntry[]): string {
@@ -146,14 +144,14 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
 function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
   return {
     site,
-    paused_until: pause === null ? null : isoTime(pause.until),
+    paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
     ...counts,
     deferred_by_class: deferredBy,
     bounced_by_class: bouncedBy,
     replies: replies.map(({ form, example, count, lastAt }) => ({
       ...{ form, example, count },
-      last_at: isoTime(lastAt),
+      last_at: timestamp(lastAt),
     })),
   }
 }
@@ -166,7 +164,7 @@ function destinationsText(entries: readonly DestinationEntry[]): string {
     counts.deferred,
     counts.bounced,
     counts.expired,
-    pause === null ? '' : isoTime(pause.until),
+    pause === null ? '' : timestamp(pause.until),
     shortened(printable(pause?.reason ?? replies[0]?.example ?? ''), TEXT_LENGTH_MAX),
   ])
   return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'], rows)

@@ -10,8 +10,9 @@ import { mailboxText } from '../../protocols/smtp/address.ts'
 import { messageIdOf, parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
+import { timestamp } from '../api/schema/timestamp.ts'
 import type { CliCommand } from './command.ts'
-import { CommandError, duration, isoTime, printable, UsageError } from './control/result.ts'
+import { CommandError, duration, printable, UsageError } from './control/result.ts'
 
 export const emailCommands: CliCommand[] = [
   {
@@ -58,8 +59,8 @@ function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, hol
     subject,
     status,
     error,
-    created_at: isoTime(createdAt),
-    scheduled_at: timeOrNull(scheduledAt),
+    created_at: timestamp(createdAt),
+    scheduled_at: timestamp(scheduledAt),
     recipients: deliveries.map(delivery => {
       const state = stateOf(delivery, holds.holdsMail({ ...delivery, email }))
       return {
@@ -68,7 +69,7 @@ function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, hol
         status: delivery.status,
         state,
         attempts: delivery.attempts,
-        next_attempt_at: state === 'waiting' ? isoTime(delivery.nextAt) : null,
+        next_attempt_at: state === 'waiting' ? timestamp(delivery.nextAt) : null,
         transcripts: attempts.filter(({ ordinal }) => ordinal === delivery.ordinal).map(transcriptOf),
       }
     }),
@@ -88,10 +89,6 @@ function stateOf({ state }: DeliveryRow, isHeld: boolean) {
     default:
       return 'scheduled'
   }
-}
-
-function timeOrNull(at: number | null): string | null {
-  return at === null ? null : isoTime(at)
 }
 
 function emailText(email: ShownEmail, now: number): string {

@@ -1,11 +1,11 @@
 /** `mailhorn queue hold`, `release`, `cancel` and `holds`. */
 
-import { wireId } from '../../lib/ids.ts'
 import { listActiveHolds } from '../../pipeline/queue/hold-rows.ts'
 import type { QueueHoldRow } from '../../store/model/schema/steering.ts'
-import type { CliCommand, CommandInput, Installation } from './command.ts'
+import { holdView } from '../api/queue/schema.ts'
+import { type CliCommand, type CommandInput, type Installation, textOf } from './command.ts'
 import type { Selected } from './control/queue-operations.ts'
-import { duration, isoTime, printable, table, UsageError } from './control/result.ts'
+import { duration, printable, table, UsageError } from './control/result.ts'
 
 export const SELECTING = {
   domain: { type: 'string' },
@@ -36,8 +36,7 @@ export const holdCliCommands: CliCommand[] = [
     async run({ values, open }) {
       const mail = selectedIn(values)
       const { change } = await open()
-      const reason = typeof values.reason === 'string' ? values.reason : null
-      const held = await change('queue.hold', { mail, reason })
+      const held = await change('queue.hold', { mail, reason: textOf(values.reason) })
       return {
         json: held,
         text: held.is_new
@@ -73,13 +72,11 @@ export const holdCliCommands: CliCommand[] = [
 
 /** @throws UsageError if no selection is given */
 export function selectedIn(values: CommandInput['values']): Selected {
-  const named = (option: keyof typeof SELECTING) =>
-    typeof values[option] === 'string' ? values[option] : null
   const mail = {
-    domain: named('domain'),
-    account_id: named('account'),
-    broadcast_id: named('broadcast'),
-    email_id: named('email'),
+    domain: textOf(values.domain),
+    account_id: textOf(values.account),
+    broadcast_id: textOf(values.broadcast),
+    email_id: textOf(values.email),
   }
   if (Object.values(mail).every(value => value === null))
     throw new UsageError('specify --domain, --account, --broadcast or --email')
@@ -110,16 +107,9 @@ function counted(deliveries: number): string {
   return deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`
 }
 
-function holdJson({ id, domain, accountId, broadcastId, emailId, reason, createdAt }: QueueHoldRow) {
-  return {
-    id: wireId('hld', id),
-    domain,
-    account_id: accountId && wireId('acc', accountId),
-    broadcast_id: broadcastId && wireId('brd', broadcastId),
-    email_id: emailId && wireId('eml', emailId),
-    reason,
-    created_at: isoTime(createdAt),
-  }
+function holdJson(hold: QueueHoldRow) {
+  const { object: _, ...shown } = holdView(hold)
+  return shown
 }
 
 function holdsText(holds: readonly QueueHoldRow[], now: number): string {

@@ -1,87 +1,27 @@
 /** The program `mailhorn`: parses the command line, runs the command and prints its result. */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
-import { RecordFault, recordData, recordLine } from '../../protocols/dns/record-text.ts'
-import type { DnsRecord } from '../../protocols/dns/wire.ts'
-import { listZone } from '../../resources/domains/zone-list.ts'
+import { RecordFault } from '../../protocols/dns/record-text.ts'
 import { StorageUnavailable } from '../../store/model/command.ts'
-import type { Db } from '../../store/model/schema.ts'
-import { findZoneSerial, publishedPolicy } from '../../store/reading/settings.ts'
-import type { DoctorReport } from '../doctor/finding.ts'
-import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
+import type { CliCommand, CommandHost, Installation } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
 import { destinationCliCommands } from './destination-commands.ts'
-import { doctorCommands } from './doctor-commands.ts'
 import { emailCommands } from './email-commands.ts'
 import { holdCliCommands } from './hold-commands.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
-import { sourceCommands } from './source-commands.ts'
-import { tokenCliCommands } from './token-commands.ts'
+import { setupCommands } from './setup-commands.ts'
 import { userCliCommands } from './user-commands.ts'
-
-const RECORDS_PER_PAGE = 1_000
-
-const zoneCommands: CliCommand[] = [
-  {
-    name: 'dns records',
-    usage: '',
-    summary: 'Print the provider zone as a zone file, including the DKIM keys of all domains',
-    details: `  If the zone is hosted elsewhere, publish this output, and again whenever domains are added or keys rotate:
-  a key is used only once its record is visible.`,
-    async run({ zoneRecords, open }) {
-      zoneRecords() // reports configuration errors before the database is opened
-      const { db } = await open()
-      const { mailHost, records } = zoneRecords(await findZoneSerial(db), await publishedPolicy(db))
-      const all: DnsRecord[] = []
-      for (let total = 1; all.length < total; ) {
-        const page = await listZone(db, records, mailHost, { limit: RECORDS_PER_PAGE, offset: all.length })
-        all.push(...page.rows)
-        total = page.rows.length === 0 ? 0 : page.total
-      }
-      return { json: { zone: mailHost, records: all.map(recordJson) }, text: all.map(recordLine).join('\n') }
-    },
-  },
-]
 
 const COMMON_OPTIONS = `  --json             Print JSON.
   --data-dir <path>  Use this data directory instead of the configured one.
   -h, --help         Show help for a command.`
 
-const domainCliCommands: CliCommand[] = [
-  {
-    name: 'domains rotate',
-    usage: '<name> [--account <id>]',
-    summary: 'Rotate the DKIM key of a domain',
-    details: `  The next key becomes active once it has been published for 48 hours and its record is visible.
-  The previous key stays published for a week.
-  --account <id>  The account; required if several accounts have registered the domain.`,
-    options: { account: { type: 'string' } },
-    positionals: { least: 1, most: 1 },
-    async run({ values: { account }, positionals, open }) {
-      const wanted = await (await open()).change('domain.rotate_keys', {
-        name: positionals[0]!,
-        account_id: typeof account === 'string' ? account : null,
-      })
-      return { json: wanted, text: `Key rotation of ${wanted.name} was requested.` }
-    },
-  },
-]
-
-interface ProgramDeps {
+interface ProgramDeps extends CommandHost {
   version: string
   /** @throws CommandError if the folder has no usable installation */
   openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
-  /** @throws CommandError */
-  checkSources(): Promise<CheckedSource[]>
-  /** @throws CommandError */
-  zoneRecords(serial?: number, mtaStsId?: string): ProviderZone
-  /** @throws CommandError */
-  sourceSettings(): SourceSettings
-  /** @throws CommandError */
-  examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
-  readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
 }
@@ -91,15 +31,11 @@ const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 const COMMANDS: readonly CliCommand[] = [
   ...userCliCommands,
   ...keyCliCommands,
-  ...tokenCliCommands,
   ...queueCliCommands,
   ...holdCliCommands,
   ...emailCommands,
   ...destinationCliCommands,
-  ...doctorCommands,
-  ...sourceCommands,
-  ...domainCliCommands,
-  ...zoneCommands,
+  ...setupCommands,
 ]
 /** Errors whose message is sufficient, without a stack. */
 const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
@@ -149,9 +85,7 @@ async function run(given: readonly string[], deps: ProgramDeps): Promise<number>
     return opened
   }
   try {
-    const { readInput, checkSources, sourceSettings, zoneRecords, examine } = deps
-    const asked = { values, positionals, open, readInput }
-    const result = await command.run({ ...asked, checkSources, sourceSettings, zoneRecords, examine })
+    const result = await command.run({ ...deps, values, positionals, open })
     return say(deps, result, values.json === true)
   } finally {
     await opened?.close()
@@ -244,9 +178,4 @@ function overview(commands: readonly CliCommand[]): string {
 function helpFor({ name, usage, summary, details }: CliCommand): string {
   const lines = [`Usage: mailhorn ${name} ${usage}`.trimEnd(), '', `${summary}.`]
   return [...lines, ...(details ? ['', details] : [])].join('\n')
-}
-
-function recordJson(record: DnsRecord) {
-  const { name, type, ttlSeconds } = record
-  return { name, type, ttl: ttlSeconds, value: recordData(record) }
 }

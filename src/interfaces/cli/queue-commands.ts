@@ -3,9 +3,10 @@
 import { shortened } from '../../lib/shortened.ts'
 import { type QueueEntry, type QueueView, viewQueue } from '../../pipeline/queue/view.ts'
 import { parseDomain } from '../../protocols/smtp/address.ts'
+import { timestamp } from '../api/schema/timestamp.ts'
 import type { CliCommand } from './command.ts'
 import type { Selected } from './control/queue-operations.ts'
-import { duration, isoTime, printable, table, UsageError } from './control/result.ts'
+import { duration, printable, table, UsageError } from './control/result.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 
@@ -69,8 +70,8 @@ function queueJson({ totals, total, entries }: QueueView) {
     domains: entries.map(({ name, oldestAt, nextAt, lastReply, ...tally }) => ({
       domain: name,
       ...countsOf(tally),
-      oldest_at: isoTime(oldestAt),
-      next_at: nextAt === null ? null : isoTime(nextAt),
+      oldest_at: timestamp(oldestAt),
+      next_at: timestamp(nextAt),
       last_reply: lastReply,
     })),
   }

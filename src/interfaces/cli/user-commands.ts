@@ -1,8 +1,9 @@
 /** `mailhorn user …` manages users of the dashboard. */
 import { wireId } from '../../lib/ids.ts'
 import { listUsers } from '../../resources/accounts/user-rows.ts'
-import type { CliCommand, CommandInput } from './command.ts'
-import { CommandError, isoTime, printable, table, UsageError } from './control/result.ts'
+import { timestamp } from '../api/schema/timestamp.ts'
+import { type CliCommand, type CommandInput, textOf } from './command.ts'
+import { CommandError, printable, table, UsageError } from './control/result.ts'
 
 const PASSWORD_OPTION = { 'password-stdin': { type: 'boolean' } } as const
 const PASSWORD_DETAILS = `  --password-stdin   Read the password from the first line of standard input. Without it, a password is
@@ -24,7 +25,7 @@ export const userCliCommands: CliCommand[] = [
             operator: operator === 1,
             account_id: wireId('acc', accountId),
             account,
-            created_at: isoTime(createdAt),
+            created_at: timestamp(createdAt),
           })),
         },
         text: table(
@@ -34,7 +35,7 @@ export const userCliCommands: CliCommand[] = [
             operator === 1 ? 'yes' : 'no',
             printable(account),
             wireId('acc', accountId),
-            isoTime(createdAt).slice(0, 10),
+            timestamp(createdAt).slice(0, 10),
           ]),
         ),
       }
@@ -105,8 +106,4 @@ async function passwordOf({ values, readInput }: CommandInput): Promise<string |
 
 function withPassword(sentence: string, password: string | null): string {
   return password === null ? `${sentence}.` : `${sentence}.\nPassword (shown only once): ${password}`
-}
-
-function textOf(value: string | boolean | undefined): string | null {
-  return typeof value === 'string' ? value : null
 }

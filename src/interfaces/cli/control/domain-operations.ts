@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { Db } from '../../../store/model/schema.ts'
+import { timestamp } from '../../api/schema/timestamp.ts'
 import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 
@@ -27,7 +28,7 @@ export const domainOperations = {
             id: wireId('dom', id),
             name: domain!,
             account_id: wireId('acc', owner),
-            requested_at: new Date(wantedAt).toISOString(),
+            requested_at: timestamp(wantedAt),
           }
       }
       throw new OperationRefused(

@@ -1,4 +1,5 @@
 /** Lists all operations by name, and executes one of them. */
+import { ApiError } from '../../api/api-error.ts'
 import { domainOperations } from './domain-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import {
@@ -9,13 +10,11 @@ import {
   type Operations,
 } from './operation.ts'
 import { queueOperations } from './queue-operations.ts'
-import { tokenOperations } from './token-operations.ts'
 import { userOperations } from './user-operations.ts'
 
 const operations = {
   ...userOperations,
   ...keyOperations,
-  ...tokenOperations,
   ...queueOperations,
   ...domainOperations,
 }
@@ -40,5 +39,9 @@ export async function carryOut(parts: OperationParts, name: string, input: unkno
     const [{ path, message } = { path: [], message: '' }] = read.error.issues
     throw new OperationRefused(`${path.join('.') || 'The input'}: ${message}.`)
   }
-  return wanted.run(parts, read.data)
+  try {
+    return await wanted.run(parts, read.data)
+  } catch (error) {
+    throw error instanceof ApiError ? new OperationRefused(error.message) : error
+  }
 }

@@ -45,7 +45,3 @@ export function duration(ms: number): string {
   if (seconds < 2 * 86_400) return `${Math.round(seconds / 3_600)} h`
   return `${Math.round(seconds / 86_400)} d`
 }
-
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
-}

@@ -1,0 +1,151 @@
+/**
+ * `mailhorn doctor`, `source …`, `dns records` and `domains rotate`: check the installation, and show and
+ * renew what its DNS needs.
+ */
+import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping/source-report.ts'
+import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
+import type { DnsRecord } from '../../protocols/dns/wire.ts'
+import { listZone } from '../../resources/domains/zone-list.ts'
+import { findZoneSerial, publishedPolicy } from '../../store/reading/settings.ts'
+import { timestamp } from '../api/schema/timestamp.ts'
+import type { DoctorFinding, DoctorReport, FindingStatus } from '../doctor/finding.ts'
+import { type CheckedSource, type CliCommand, type CommandInput, textOf } from './command.ts'
+import { CommandError, printable, table } from './control/result.ts'
+
+const WORDS: Record<FindingStatus, string> = { ok: 'ok', unknown: '?', warning: 'warning', failed: 'FAILED' }
+const NO_SOURCES = 'delivery.source_ips is not set: the operating system chooses the source address.'
+const RECORDS_PER_PAGE = 1_000
+
+export const setupCommands: CliCommand[] = [
+  {
+    name: 'doctor show',
+    usage: '',
+    summary: 'Check port 25, reverse DNS, DNS zone, blocklists, certificate, clock and disk',
+    details: '  Exits with code 1 if a check failed. Takes up to 20 seconds.',
+    async run(input) {
+      const report = await input.examine(
+        await databaseOf(input),
+        input.values['data-dir'] as string | undefined,
+      )
+      return { json: report, text: reportText(report), isBad: report.status === 'failed' }
+    },
+  },
+  {
+    name: 'source show',
+    usage: '',
+    summary: 'Check reverse DNS and EHLO names of the source addresses',
+    details:
+      '  The PTR record of an address must name a host that resolves to it, and so must the EHLO name.',
+    async run({ checkSources }) {
+      const sources = await checkSources()
+      return { json: sources, text: sourcesText(sources) }
+    },
+  },
+  {
+    name: 'source warmup',
+    usage: '',
+    summary: 'Show warm-up progress, deliveries of today (UTC) and paused sites per source address',
+    details: '  An address in warm-up sends at most CAP messages per day to each provider.',
+    async run({ open, sourceSettings }) {
+      const settings = sourceSettings()
+      const { db, clock } = await open()
+      const entries = await reportSources({ ...settings, db }, clock.now())
+      return { json: entries.map(warmupJson), text: warmupText(entries) }
+    },
+  },
+  {
+    name: 'domains rotate',
+    usage: '<name> [--account <id>]',
+    summary: 'Rotate the DKIM key of a domain',
+    details: `  The next key becomes active once it has been published for 48 hours and its record is visible.
+  The previous key stays published for a week.
+  --account <id>  The account; required if several accounts have registered the domain.`,
+    options: { account: { type: 'string' } },
+    positionals: { least: 1, most: 1 },
+    async run({ values: { account }, positionals, open }) {
+      const wanted = await (await open()).change('domain.rotate_keys', {
+        name: positionals[0]!,
+        account_id: textOf(account),
+      })
+      return { json: wanted, text: `Key rotation of ${wanted.name} was requested.` }
+    },
+  },
+  {
+    name: 'dns records',
+    usage: '',
+    summary: 'Print the provider zone as a zone file, including the DKIM keys of all domains',
+    details: `  If the zone is hosted elsewhere, publish this output, and again whenever domains are added or keys rotate:
+  a key is used only once its record is visible.`,
+    async run({ zoneRecords, open }) {
+      zoneRecords() // reports configuration errors before the database is opened
+      const { db } = await open()
+      const { mailHost, records } = zoneRecords(await findZoneSerial(db), await publishedPolicy(db))
+      const all: DnsRecord[] = []
+      for (let total = 1; all.length < total; ) {
+        const page = await listZone(db, records, mailHost, { limit: RECORDS_PER_PAGE, offset: all.length })
+        all.push(...page.rows)
+        total = page.rows.length === 0 ? 0 : page.total
+      }
+      return { json: { zone: mailHost, records: all.map(recordJson) }, text: all.map(recordLine).join('\n') }
+    },
+  },
+]
+
+/** Null if there is no database, as before the first start. */
+async function databaseOf({ open }: CommandInput) {
+  try {
+    return (await open()).db
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return null
+  }
+}
+
+function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(finding => lineOf(finding, width))
+  const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length
+  const sums = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('unknown')} unknown`
+  return [...lines, '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
+}
+
+function lineOf({ check, subject, status, message, advice }: DoctorFinding, width: number): string[] {
+  const about = subject === null ? '' : `${printable(subject)}: `
+  const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
+  return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]
+}
+
+function warmupJson({ address, warmup, rests }: SourceEntry) {
+  return {
+    source_ip: address,
+    warmup: warmup && { day: warmup.number, cap: warmup.cap, sent: warmup.sent },
+    rests: rests.map(({ site, until, reason }) => ({ site, until: timestamp(until), reason })),
+  }
+}
+
+function warmupText(entries: readonly SourceEntry[]): string {
+  if (entries.length === 0) return NO_SOURCES
+  const rows = entries.map(({ address, warmup, rests }) => [
+    address,
+    warmup ? String(warmup.number) : 'warm',
+    warmup ? String(warmup.cap) : '',
+    warmup?.sent.map(({ provider, count }) => `${provider} ${count}`).join(', ') ?? '',
+    rests.length,
+  ])
+  return table(['ADDRESS', 'DAY', 'CAP', 'SENT TODAY', 'PAUSED SITES'], rows)
+}
+
+function sourcesText(sources: readonly CheckedSource[]): string {
+  if (sources.length === 0) return NO_SOURCES
+  return sources
+    .flatMap(({ address, name, faults }) => [
+      `${address} ${name}: ${faults.length === 0 ? 'ok' : 'failed'}`,
+      ...faults.map(fault => `  ${printable(fault)}`),
+    ])
+    .join('\n')
+}
+
+function recordJson(record: DnsRecord) {
+  const { name, type, ttlSeconds } = record
+  return { name, type, ttl: ttlSeconds, value: recordData(record) }
+}
