@@ -26,7 +26,7 @@ export interface ProcessOptions {
   /** Text that a test's title must contain; empty for all tests. */
   grep: string
   onResult: (result: FileResult) => void
-  /** Called each minute while a test runs. */
+  /** Called each time a test has run for another `LONG_TEST_MS`. */
   onLongTest: (test: string, elapsedMs: number) => void
 }
 
@@ -75,9 +75,7 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
   let watch = watchFile(child)
   let lastTestAt = Date.now()
   const longTest = setInterval(() => {
-    const elapsedMs = Date.now() - lastTestAt
-    if (elapsedMs >= LONG_TEST_MS)
-      options.onLongTest(lastTest || relative(root, files[earlier.length]!), elapsedMs)
+    options.onLongTest(lastTest || relative(root, files[earlier.length]!), Date.now() - lastTestAt)
   }, LONG_TEST_MS)
   const finish = (text: string, exitCode?: number | null) => {
     const end = FILE_END.exec(text)
@@ -99,6 +97,7 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
   child.stdio[3]!.on('data', (chunk: Buffer) => {
     lastTest = `${chunk}`.trim().split('\n').at(-1)!
     lastTestAt = Date.now()
+    longTest.refresh()
   })
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output += text

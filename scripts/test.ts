@@ -6,9 +6,10 @@
  *
  *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
  *
- * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text. With --watch,
- * the tests run again whenever a source or test file changes. With --stores, only files that open stores are run:
- * on PostgreSQL, too, which `test/kit/database.ts` is about.
+ * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text; files of a folder
+ * that do not contain the words of the text are not loaded. With --watch, the tests run again whenever a source or test
+ * file changes. With --stores, only files that open stores are run: on PostgreSQL, too, which `test/kit/database.ts` is
+ * about.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -50,6 +51,7 @@ const MEMORY_BYTES = 4 * 1024 ** 3
 const FIT_FOR_MEMORY = /\/test\/(?:unit|flow|api)\//
 const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
+const SOURCES = resolve(root, 'src')
 /** Tests that measure memory or change their process: each file has a process of its own. */
 const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
 /** Number of neighbouring files that share a process. It is lower for files that start the whole service. */
@@ -108,7 +110,7 @@ async function main(args: string[]): Promise<number> {
   if (paths.length === 0) exitWith('name a test file or a folder')
   const selected = () =>
     paths
-      .flatMap(testFiles)
+      .flatMap(path => testFiles(path, options.grep))
       .filter(file => file.includes(options.match))
       .filter(file => !options.stores || opensStores(file))
   const status = await runFiles(selected(), options.grep)
@@ -198,14 +200,31 @@ function exitWith(problem: string): never {
   process.exit(1)
 }
 
-function testFiles(path: string): string[] {
+/** @param grep text that a test's title must contain; a file that is named itself is always selected */
+function testFiles(path: string, grep: string): string[] {
   const absolute = resolve(root, path)
   const found = statSync(absolute, { throwIfNoEntry: false })
   if (!found) exitWith(`there is no file or folder ${path}`)
   if (found.isFile()) return [absolute]
-  return globSync('**/*.test.ts', { cwd: absolute })
+  const files = globSync('**/*.test.ts', { cwd: absolute })
     .sort()
     .map(name => resolve(absolute, name))
+  const selected = files.filter(file => mayHaveTitle(file, grep))
+  const skippedCount = files.length - selected.length
+  if (skippedCount > 0) console.log(`${skippedCount} files of ${path} do not contain the words of "${grep}"`)
+  return selected
+}
+
+/**
+ * Whether all words of the text occur in the file or in the test files that it loads. Titles are often put together of
+ * several strings, and of numbers, so that only words are looked for. Paths of the API, which are titles of tests over
+ * all routes, may stand in `src` alone.
+ */
+function mayHaveTitle(file: string, grep: string): boolean {
+  if (grep.includes('/')) return true
+  const words = grep.toLowerCase().match(/\p{L}{3,}/gu) ?? []
+  const loaded = [...filesOf(file)].filter(path => !path.startsWith(SOURCES))
+  return words.every(word => loaded.some(path => textOf(path).toLowerCase().includes(word)))
 }
 
 function opensStores(file: string): boolean {

@@ -34,7 +34,8 @@ export interface Suite {
 }
 
 /** It finds what hangs, not what is slow: a busy machine may take ten times as long, and stand still for seconds. */
-const DEFAULT_LIMIT_MS = 240_000
+const HOOK_LIMIT_MS = 240_000
+const DEFAULT_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? HOOK_LIMIT_MS)
 const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /** Only tests whose `suite: title` contains this text run. Case does not matter. */
 const GREP = (process.env.TEST_GREP ?? '').toLowerCase()
@@ -69,7 +70,7 @@ export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite 
 /** Services are started and stopped there, which hangs as a test may. */
 async function hook(what: string, fn: () => unknown) {
   announce(what)
-  await within(DEFAULT_LIMIT_MS * SLOWER, what, fn())
+  await within(HOOK_LIMIT_MS * SLOWER, what, fn())
 }
 
 /** What goes wrong before the tests would be hidden by what then goes wrong behind them. */

@@ -95,6 +95,15 @@ test('--grep matches the name of the suite before the title', t => {
   assert.match(stdout, /^1 passed, 0 failed$/m)
 })
 
+test('--grep does not load a file of the folder that lacks a word of it, and counts it', t => {
+  const folder = filesOf(t, '', '')
+  writeFileSync(join(folder, '1.test.ts'), 'throw new Error("loaded")')
+  const { status, stdout } = run(folder, '--grep', 'file: A TEST')
+  assert.is(status, 0, stdout)
+  assert.match(stdout, /^1 files of \S+ do not contain the words of "file: A TEST"$/m)
+  assert.match(run(join(folder, '1.test.ts'), '--grep', 'file: A TEST').stdout, /loaded/)
+})
+
 test('--grep fails when a selected test fails', t => {
   const { status, stdout } = run(folderOf(t), '--grep', 'a pear')
   assert.is(status, 1)
@@ -141,6 +150,7 @@ test('a file that keeps a handle open fails, and those after it run', t => {
   assert.match(stdout, /^2 passed, 1 failed$/m)
 })
 
+const LIMITS = { TEST_LIMIT_MS: '240000', TEST_LIMIT_FACTOR: '0.004' }
 const HANGS = '() => new Promise(() => {})'
 for (const [what, lines, name] of [
   ['before the tests', `test.before(${HANGS})\ntest('a test', () => {})`, 'before the tests of "file"'],
@@ -152,7 +162,7 @@ for (const [what, lines, name] of [
     const folder = filesOf(t, '')
     const head = `import { suite } from '${KIT}'\nconst test = suite('file')`
     writeFileSync(join(folder, '1.test.ts'), `${head}\n${lines}\ntest.run()\n`)
-    const { status, stdout } = runWith({ TEST_LIMIT_FACTOR: '0.004', TEST_LONG_MS: '50' }, folder)
+    const { status, stdout } = runWith({ ...LIMITS, TEST_LONG_MS: '50' }, folder)
     assert.is(status, 1)
     assert.ok(stdout.includes(`....  "${name}" has been running for `), stdout)
     assert.match(stdout, /took longer than 960 ms/)
