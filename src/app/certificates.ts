@@ -16,7 +16,12 @@ import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
-import { type KeeperOptions, startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
+import {
+  type KeeperOptions,
+  type KeptCertificate,
+  startCertificateKeeper,
+  unsealed,
+} from '../resources/certificates/keeper.ts'
 import type { ChallengeType } from '../resources/certificates/order.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
@@ -112,12 +117,12 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
 export function startCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config } = parts
   if (!config.acme.enabled) return async () => {}
-  const { keeper, close } = keeperParts(parts)
-  const stop = startCertificateKeeper({
-    ...keeper,
+  const { keeper, onCertificate, close } = keeperParts(parts)
+  const stop = startCertificateKeeper(keeper, {
     host: config.mailHost,
     names: certificateNames(config),
     typeFor: (name, failures) => challengeFor(config, name, failures),
+    onCertificate,
   })
   return async () => {
     close()
@@ -126,8 +131,9 @@ export function startCertificateOrders(parts: AppContext): () => Promise<void> {
 }
 
 export interface KeeperParts {
-  /** Options that do not depend on the host of the certificate. */
-  keeper: Omit<KeeperOptions, 'host' | 'names' | 'typeFor'>
+  keeper: KeeperOptions
+  /** Logs that a certificate was issued. */
+  onCertificate: KeptCertificate['onCertificate']
   /** Aborts requests in progress. */
   close(): void
 }
@@ -154,8 +160,6 @@ export function keeperParts({ config, clock, log, store, security }: AppContext)
     isAlone: !store.isShared,
     directoryUrl: acme.directoryUrl,
     email: acme.email,
-    onCertificate: (got: object) =>
-      log.info({ event: 'certificate_issued', ...got }, 'A new TLS certificate was issued'),
     onFailure: (alert: object, nextAt: number) =>
       log.warn(
         { event: 'certificate_order_failed', alert, retry_at: new Date(nextAt).toISOString() },
@@ -169,6 +173,8 @@ export function keeperParts({ config, clock, log, store, security }: AppContext)
   }
   return {
     keeper,
+    onCertificate: got =>
+      log.info({ event: 'certificate_issued', ...got }, 'A new TLS certificate was issued'),
     close() {
       outbound.close()
       resolver.close()

@@ -154,7 +154,7 @@ export async function startHttpService(
         plans: Object.keys(config.plans),
       }),
     ],
-    { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
+    { find: openPages(DASHBOARD).find, preview: previewOf, enter: largeBodies.enter },
   )
   const secureAddress = await listeners.startSecure(app)
   plain.serve(app)

@@ -66,7 +66,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   const { config, clock, log, store } = parts
   if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
   const place = trackingBaseOf(config)
-  const { keeper, close } = keeperParts(parts)
+  const keeping = keeperParts(parts)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
   let mayBegin = ORDERS_AT_ONCE_MAX
@@ -80,7 +80,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
     }
     const fresh = known.filter(({ host }) => !keepers.has(host)).slice(0, mayBegin)
     mayBegin -= fresh.length
-    for (const tracking of fresh) keepers.set(tracking.host, keep(parts, keeper, tracking))
+    for (const tracking of fresh) keepers.set(tracking.host, keep(parts, keeping, tracking))
   }
   let following = Promise.resolve()
   const followAgain = () => {
@@ -104,7 +104,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   return async () => {
     isOver = true
     pace.cancel()
-    close()
+    keeping.close()
     await following
     await Promise.all([...keepers.values()].map(stop => stop()))
   }
@@ -116,16 +116,15 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
  */
 function keep(
   { clock, store }: AppContext,
-  keeper: KeeperParts['keeper'],
+  { keeper, onCertificate }: KeeperParts,
   { host, domainId: id, isServed }: KnownTrackingHost,
 ): () => Promise<void> {
-  return startCertificateKeeper({
-    ...keeper,
+  return startCertificateKeeper(keeper, {
     host,
     names: [host],
     typeFor: () => 'http-01',
     onCertificate(got) {
-      keeper.onCertificate(got)
+      onCertificate(got)
       if (!isServed)
         store.run('checkDomainAt', { id, at: clock.now() + RECHECK_DELAY_MS }).catch(keeper.onError)
     },

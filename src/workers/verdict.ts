@@ -14,9 +14,13 @@ import { openReader } from '../store/opening/dialect.ts'
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
 stepBack(AFTER_ACCEPTING)
 const { db, blobs } = openReader(location)
-/** DNS timeout that leaves time for other servers when two name servers do not answer. */
-const limits = { servers: resolvers, clock, timeoutMs: 3_000 }
-const resolver = withOddNames(createResolver({ ...limits, totalMs: 8_000 }), limits)
+/** Leaves time for other servers when two name servers do not answer. */
+const timeoutMs = 3_000
+const resolver = withOddNames(createResolver({ servers: resolvers, clock, timeoutMs, totalMs: 8_000 }), {
+  servers: resolvers,
+  clock,
+  timeoutMs,
+})
 const log = createLog(logLevel).child({ thread: 'verdicts' })
 const judge = createJudge({ mailHost, resolver, filters, clock, log })
 

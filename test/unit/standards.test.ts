@@ -1,9 +1,13 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
+import { type AnyNode, parse } from 'acorn'
+import { simple } from 'acorn-walk'
 import * as assert from 'uvu/assert'
 import { suite } from '../kit/suite.ts'
 
-const test = suite('docs/standards.md')
+/** The RFCs of docs/standards.md, and rules of the shape of calls, see "Code" in CONTRIBUTING.md. */
+const test = suite('standards')
 const root = join(import.meta.dirname, '../..')
 
 const rows = readFileSync(join(root, 'docs/standards.md'), 'utf8')
@@ -35,6 +39,45 @@ test('every file and folder that the page names is there', () => {
     named.filter(path => !existsSync(join(root, path))),
     [],
   )
+})
+
+const PARTS = /^(?:create|start|open)[A-Z]/
+/** Functions of Node, and one that opens a connection, whose options are settings. */
+const OF_NODE = new Set(['createSecureContext', 'createSecureServer', 'openTls'])
+
+/** @returns names of the functions in whose calls an object literal spreads another, such as `create({ ...parts })` */
+function spreadsIn(tree: AnyNode): string[] {
+  const found: string[] = []
+  simple(tree, {
+    CallExpression({ callee, arguments: given }) {
+      if (callee.type !== 'Identifier' || !PARTS.test(callee.name) || OF_NODE.has(callee.name)) return
+      const isRow = given[0]?.type === 'Identifier' && given[0].name === 'tx'
+      if (isRow) return
+      for (const argument of given)
+        if (argument.type === 'ObjectExpression')
+          for (const { type } of argument.properties) if (type === 'SpreadElement') found.push(callee.name)
+    },
+  })
+  return found
+}
+
+const treeOf = (text: string) =>
+  parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true })
+const trees = globSync('src/**/*.ts', { cwd: root, exclude: ['src/interfaces/dashboard/web/**'] }).map(
+  file => ({ file, tree: treeOf(readFileSync(join(root, file), 'utf8')) }),
+)
+
+test('the members of what a part is created with are named where it is created', () => {
+  assert.equal(
+    trees
+      .filter(({ file }) => !file.startsWith('src/pipeline/delivery/'))
+      .flatMap(({ file, tree }) => spreadsIn(tree).map(name => `${file}: ${name}`)),
+    [],
+  )
+})
+
+test('a planted spread is found', () => {
+  assert.equal(spreadsIn(treeOf('createMailer({ clock, ...parts })\nstart({ ...parts })')), ['createMailer'])
 })
 
 test.run()

@@ -95,7 +95,7 @@ type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResp
 
 /** @throws Error when the address cannot be bound */
 export function startSubmissionListener(options: SubmissionOptions): Promise<Listening> {
-  return startListening(createServer(options), { ...options, name: 'a submission' })
+  return startListening(createServer(options), 'a submission', options)
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
@@ -130,7 +130,9 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
   }
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
-    ...{ clock, report, connectionsMax },
+    clock,
+    report,
+    connectionsMax,
     userOf: user => signedInAs(user, admission),
     perNetworkMax: CONNECTIONS_PER_CLIENT_MAX,
     newPerMinute: NEW_PER_MINUTE_MAX,

@@ -69,7 +69,7 @@ const BUSY: Refusal = {
 }
 
 export function createFetchAttachments(options: FetchOptions): OpenFetching {
-  const { outbound } = options
+  const { outbound, clock, blobs } = options
   const slots = createFairSemaphore(REQUESTS_MAX, ACCOUNT_REQUESTS_MAX, {
     maxPerOwner: ACCOUNT_WAITING_REQUESTS_MAX,
   })
@@ -91,7 +91,7 @@ export function createFetchAttachments(options: FetchOptions): OpenFetching {
           if (error instanceof TooManyWaiting) return BUSY
           throw error
         }
-        fetch ??= createFetch({ ...options, outbound, onStaged })
+        fetch ??= createFetch({ outbound, clock, blobs, onStaged })
         return fetchAll(email, fetch)
       },
       end: () => leave?.(),

@@ -67,7 +67,7 @@ type Answer = (error?: Error | null) => void
 
 /** @throws when the address cannot be bound */
 export function startInboundListener(options: InboundListenerOptions): Promise<Listening> {
-  return startListening(createServer(options), { ...options, name: 'an inbound' })
+  return startListening(createServer(options), 'an inbound', options)
 }
 
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
@@ -111,7 +111,10 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       onData: receive,
     },
     {
-      ...{ clock, newPerMinute, connectionsMax, report },
+      clock,
+      newPerMinute,
+      connectionsMax,
+      report,
       perNetworkMax: CONNECTIONS_PER_NETWORK_MAX,
       connectionMsMax: CONNECTION_MS_MAX,
       isBusy: () => options.ingestLoad.size() > UNHURRIED_MESSAGES_MAX,

@@ -11,17 +11,19 @@ export interface Listening {
 }
 
 interface ListeningOptions {
-  /** Name of the listener in the log. */
-  name: string
   listen: { host: string; port: number }
   certificates: Certificates
   log: Log
 }
 
-/** @throws Error when the address cannot be bound */
+/**
+ * @param name name of the listener in the log
+ * @throws Error when the address cannot be bound
+ */
 export async function startListening(
   server: StrictSmtpServer,
-  { name, listen, certificates, log }: ListeningOptions,
+  name: string,
+  { listen, certificates, log }: ListeningOptions,
 ): Promise<Listening> {
   server.on('error', error =>
     log.debug({ event: 'smtp_connection_failed', err: error }, `A connection to the ${name} listener failed`),

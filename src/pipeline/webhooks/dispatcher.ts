@@ -55,7 +55,9 @@ export class Dispatcher {
     this.#options = options
     this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#resume(endpoint))
     this.#recorder = createWebhookRecorder({
-      ...options,
+      run: options.run,
+      clock: options.clock,
+      onError: options.onError,
       onRetry: ({ webhookId }, at) => this.note(webhookId, at),
       onRoom: () => {
         for (const endpoint of this.#endpoints.values()) this.#pump(endpoint)

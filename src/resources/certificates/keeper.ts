@@ -15,7 +15,7 @@ import type { Db } from '../../store/model/schema.ts'
 import { type alertCommands, hourOf } from '../alerts/operator-alerts.ts'
 import { type certificateCommands, findAcmeAccount } from './certificate-rows.ts'
 import { AcmeFault } from './fault.ts'
-import { type ChallengeType, obtainCertificate } from './order.ts'
+import { type AcmeAccount, type ChallengeType, obtainCertificate } from './order.ts'
 import { renewalAt, retryAt } from './renewal.ts'
 import { type AcmeSession, createAcmeSession } from './session.ts'
 
@@ -33,15 +33,19 @@ export interface KeeperOptions {
   isAlone: boolean
   directoryUrl: string
   email: string | null
+  onFailure(alert: OperatorAlertRow, nextAt: number): void
+  /** Called with unexpected errors, such as those of the store. The work is retried after a minute. */
+  onError(error: unknown): void
+}
+
+/** Certificate that a keeper keeps valid. */
+export interface KeptCertificate {
   /** Provider host, and the additional names of the certificate. */
   host: string
   names: readonly string[]
   /** @param failures number of consecutive failures, after which another challenge type may be tried */
   typeFor(name: string, failures: number): ChallengeType
   onCertificate(got: { names: readonly string[]; endsAt: number }): void
-  onFailure(alert: OperatorAlertRow, nextAt: number): void
-  /** Called with unexpected errors, such as those of the store. The work is retried after a minute. */
-  onError(error: unknown): void
 }
 
 /** Kind of the operator alert. */
@@ -53,14 +57,17 @@ const CHALLENGE_MS = 60 * MINUTE_MS
 const SLEEP_MS_MAX = 60 * MINUTE_MS
 
 /** @returns a function that stops the keeper and resolves when no work is in progress */
-export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
+export function startCertificateKeeper(
+  options: KeeperOptions,
+  certificate: KeptCertificate,
+): () => Promise<void> {
   const stopping = new AbortController()
   const watch = startDueTimer({
-    task: `renew the certificate of ${options.host}`,
+    task: `renew the certificate of ${certificate.host}`,
     clock: options.clock,
     longestSleepMs: SLEEP_MS_MAX,
     afterFailureMs: MINUTE_MS,
-    work: () => keep(options, stopping.signal),
+    work: () => keep(options, certificate, stopping.signal),
     onError: options.onError,
   })
   return () => {
@@ -76,17 +83,22 @@ class Stopped extends Error {}
 class LeaseLost extends Error {}
 
 /** @returns time of the next check, in ms since the epoch */
-async function keep(options: KeeperOptions, signal: AbortSignal): Promise<number> {
-  const { run, host, directoryUrl, owner, isAlone, clock } = options
+async function keep(
+  options: KeeperOptions,
+  certificate: KeptCertificate,
+  signal: AbortSignal,
+): Promise<number> {
+  const { run, directoryUrl, owner, isAlone, clock } = options
+  const { host } = certificate
   const now = clock.now()
-  const names = JSON.stringify(options.names)
+  const names = JSON.stringify(certificate.names)
   const until = now + LEASE_MS
   const claimed = await run('claimCertificate', {
     ...{ host, directoryUrl, names, owner, now, until, isAlone },
   })
   if ('dueAt' in claimed) return claimed.dueAt
   try {
-    return await order(options, claimed, signal)
+    return await order(options, certificate, claimed, signal)
   } catch (error) {
     if (error instanceof Stopped || error instanceof LeaseLost) return now + LEASE_MS
     if (!(error instanceof AcmeFault)) throw error
@@ -95,17 +107,24 @@ async function keep(options: KeeperOptions, signal: AbortSignal): Promise<number
   }
 }
 
-async function order(options: KeeperOptions, row: CertificateRow, signal: AbortSignal): Promise<number> {
-  const { run, secrets, clock, names, host, owner } = options
+async function order(
+  options: KeeperOptions,
+  { host, names, typeFor, onCertificate }: KeptCertificate,
+  row: CertificateRow,
+  signal: AbortSignal,
+): Promise<number> {
+  const { run, secrets, clock, owner } = options
   const leased = () => ({ host, owner, until: clock.now() + LEASE_MS })
   const held = (isHeld: boolean) => {
     if (!isHeld) throw new LeaseLost()
   }
-  const { session, ...account } = await openSession(options)
   const begun =
     row.orderUrl !== null && row.orderKey !== null ? { url: row.orderUrl, key: row.orderKey } : null
   const { chain, key } = await obtainCertificate({
-    ...{ session, ...account, names, clock, signal },
+    account: await openAccount(options),
+    names,
+    clock,
+    signal,
     begun: begun && { url: begun.url, key: unsealed(secrets, begun.key, host) },
     save: async order =>
       held(
@@ -117,7 +136,7 @@ async function order(options: KeeperOptions, row: CertificateRow, signal: AbortS
           },
         }),
       ),
-    typeFor: name => options.typeFor(name, row.failures),
+    typeFor: name => typeFor(name, row.failures),
     put: answer =>
       run('putAcmeChallenge', { ...answer, expiresAt: clock.now() + CHALLENGE_MS, now: clock.now() }),
     keep: async () => held(await run('keepCertificate', leased())),
@@ -128,12 +147,13 @@ async function order(options: KeeperOptions, row: CertificateRow, signal: AbortS
   held(
     await run('putCertificate', { host, owner, proven: names, chain, key: sealed, startsAt, endsAt, nextAt }),
   )
-  options.onCertificate({ names, endsAt })
+  onCertificate({ names, endsAt })
   return nextAt
 }
 
 async function failed(options: KeeperOptions, row: CertificateRow, error: AcmeFault): Promise<number> {
-  const { run, clock, host, owner } = options
+  const { run, clock, owner } = options
+  const { host } = row
   const failedAt = clock.now()
   const failures = row.failures + 1
   const nextAt = retryAt(failedAt, failures, error.retryAfterMs, options.random())
@@ -163,13 +183,13 @@ async function failed(options: KeeperOptions, row: CertificateRow, error: AcmeFa
 }
 
 /** Opens a session with the existing ACME account, or with a new one. */
-async function openSession(options: KeeperOptions) {
+async function openAccount(options: KeeperOptions): Promise<AcmeAccount> {
   const { db, run, secrets, outbound, directoryUrl, email, clock } = options
   const known = await findAcmeAccount(db, directoryUrl)
   const seal = `acme-account ${directoryUrl}`
   const pem = known ? secrets.open(known.key, seal).toString() : newKey()
-  const accountKey = createPrivateKey(pem)
-  const session = createAcmeSession({ outbound, directoryUrl, key: accountKey, now: clock.now })
+  const key = createPrivateKey(pem)
+  const session = createAcmeSession({ outbound, directoryUrl, key, now: clock.now })
   const row = known ?? {
     directoryUrl,
     key: secrets.seal(Buffer.from(pem), seal),
@@ -177,20 +197,20 @@ async function openSession(options: KeeperOptions) {
     createdAt: clock.now(),
   }
   if (!known) await run('putAcmeAccount', row)
-  const accountUrl = await accountOf(session, row.url, email)
-  if (accountUrl !== row.url) await run('putAcmeAccount', { ...row, url: accountUrl })
-  return { session, accountKey, accountUrl }
+  const url = await accountOf(session, row.url, email)
+  if (url !== row.url) await run('putAcmeAccount', { ...row, url })
+  return { session, key, url }
 }
 
 /** Creates a new account if the authority has deleted the old one, as test authorities do at each start. */
 async function accountOf(session: AcmeSession, known: string | null, email: string | null): Promise<string> {
-  if (known === null) return openAccount(session, email)
+  if (known === null) return registerAccount(session, email)
   try {
     await session.post(known, null, known)
     return known
   } catch (error) {
     if (!(error instanceof AcmeFault) || error.kind !== 'accountDoesNotExist') throw error
-    return openAccount(session, email)
+    return registerAccount(session, email)
   }
 }
 
@@ -234,7 +254,7 @@ export function unsealed(secrets: SecretKeys, key: Uint8Array, host: string): st
  * @returns the URL of the account
  * @throws AcmeFault
  */
-async function openAccount(session: AcmeSession, email: string | null): Promise<string> {
+async function registerAccount(session: AcmeSession, email: string | null): Promise<string> {
   const { newAccount } = await session.directory()
   const contact = email === null ? {} : { contact: [`mailto:${email}`] }
   const { location } = await session.post(newAccount, { termsOfServiceAgreed: true, ...contact }, null)

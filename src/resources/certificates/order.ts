@@ -28,10 +28,15 @@ interface BegunOrder {
   key: string
 }
 
-interface OrderParts {
+/** Account at the authority, with a session in which its key signs. */
+export interface AcmeAccount {
   session: AcmeSession
-  accountKey: KeyObject
-  accountUrl: string
+  key: KeyObject
+  url: string
+}
+
+interface OrderParts {
+  account: AcmeAccount
   names: readonly string[]
   begun: BegunOrder | null
   /** Resolves when the order is stored. */
@@ -115,7 +120,7 @@ async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: O
 }
 
 async function begin(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order }> {
-  const { newOrder } = await parts.session.directory()
+  const { newOrder } = await parts.account.session.directory()
   const identifiers = parts.names.map(value => ({ type: 'dns', value }))
   const { location, text } = await post(parts, newOrder, { identifiers })
   if (location === null) throw new AcmeFault('unreadable', 'the authority does not say where the order is')
@@ -132,7 +137,7 @@ async function prove(parts: OrderParts, url: string): Promise<void> {
   const type = parts.typeFor(name)
   const challenge = authorization.challenges.find(one => one.type === type)
   if (authorization.status !== 'pending' || !challenge) throw notProven(authorization, type)
-  const proof = keyAuthorization(parts.accountKey, challenge.token)
+  const proof = keyAuthorization(parts.account.key, challenge.token)
   const answer = type === 'http-01' ? proof : createHash('sha256').update(proof).digest('base64url')
   await parts.put({ type, name, token: challenge.token, answer })
   if (challenge.status === 'pending') await post(parts, challenge.url, {})
@@ -176,7 +181,8 @@ async function read<T>(parts: OrderParts, url: string, schema: z.ZodType<T>): Pr
 async function post(parts: OrderParts, url: string, payload: object | null) {
   parts.signal.throwIfAborted()
   await parts.keep()
-  return parts.session.post(url, payload, parts.accountUrl)
+  const { session, url: accountUrl } = parts.account
+  return session.post(url, payload, accountUrl)
 }
 
 function detailOf({ status, error }: Order): string {

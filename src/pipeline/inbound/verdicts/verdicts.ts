@@ -53,7 +53,12 @@ const HEAP_MIB = 256
 export function createVerdicts({ entry, metrics, clock, log, ...data }: VerdictsOptions): VerdictMaker {
   const { mailHost, filters } = data
   const thread = createOnDemandWorker({
-    ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, metrics, log },
+    name: 'verdicts',
+    entry,
+    data,
+    heapMib: HEAP_MIB,
+    metrics,
+    log,
     staysWhenIdle: true,
   })
   let isClosed = false

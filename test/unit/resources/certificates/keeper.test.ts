@@ -8,7 +8,11 @@ import {
   findHttpAnswer,
   listDnsAnswers,
 } from '../../../../src/resources/certificates/certificate-rows.ts'
-import { type KeeperOptions, startCertificateKeeper } from '../../../../src/resources/certificates/keeper.ts'
+import {
+  type KeeperOptions,
+  type KeptCertificate,
+  startCertificateKeeper,
+} from '../../../../src/resources/certificates/keeper.ts'
 import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { type AuthorityOptions, startAuthority } from '../../../kit/authority.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -46,7 +50,7 @@ async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
       allowPrivate: true,
       ...(authorities && { authorities }),
     })
-  const common: Omit<KeeperOptions, 'outbound'> = {
+  const common: Omit<KeeperOptions, 'outbound'> & KeptCertificate = {
     ...{ db: store.db, run: store.run, secrets, clock },
     random: () => 0,
     owner: 'one',
@@ -62,8 +66,12 @@ async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
       throw error
     },
   }
-  const start = (options: Partial<KeeperOptions> = {}, outbound = client([testAuthority()])) => {
-    const stop = startCertificateKeeper({ ...common, outbound, ...options })
+  const start = (
+    options: Partial<KeeperOptions & KeptCertificate> = {},
+    outbound = client([testAuthority()]),
+  ) => {
+    const all: KeeperOptions & KeptCertificate = { ...common, outbound, ...options }
+    const stop = startCertificateKeeper(all, all)
     const close = async () => {
       outbound.close()
       await stop()
@@ -296,7 +304,7 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
     const never = new Promise<never>(() => {})
     const living = client([testAuthority()])
     t.after(living.close)
-    startCertificateKeeper({
+    const dying: KeeperOptions & KeptCertificate = {
       ...common,
       outbound: {
         async send(request) {
@@ -305,7 +313,8 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
         },
       },
       run: (...asked) => (isDead ? never : store.run(...asked)),
-    })
+    }
+    startCertificateKeeper(dying, dying)
     await reached.promise
     isDead = true
     died.resolve()
