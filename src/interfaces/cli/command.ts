@@ -22,7 +22,7 @@ export interface Installation {
    * Returns the current delivery state of destinations from the running service; empty if the service does
    * not run.
    */
-  pathsTo(sites: readonly string[]): Promise<{ site: string; paths: PathView[] }[]>
+  pathsTo(destinations: readonly string[]): Promise<ReadonlyMap<string, PathView[]>>
   clock: Clock
 }
 

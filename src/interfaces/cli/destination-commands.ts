@@ -1,6 +1,6 @@
 /**
- * `mailhorn destinations …` and `mailhorn queue sites` show the queue and the delivery results of a day, by
- * destination.
+ * `mailhorn destinations …` and `mailhorn queue destinations` show the queue and the delivery results of a
+ * day, by destination.
  */
 
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
@@ -16,34 +16,38 @@ import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.t
 
 const SHOWN_DESTINATIONS_MAX = 50
 const TEXT_LENGTH_MAX = 60
+const WORDS = { domain: 'domain', site: 'destination' } as const
 
 export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
     (by): CliCommand => ({
-      name: by === 'domain' ? 'queue ages' : 'queue sites',
+      name: by === 'domain' ? 'queue ages' : 'queue destinations',
       usage: PAGING_USAGE,
-      summary: `Show the age of queued deliveries by ${by}`,
-      details: `${pagingDetails(`${by}s`, SHOWN_DESTINATIONS_MAX)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
+      summary: `Show the age of queued deliveries by ${WORDS[by]}`,
+      details: `${pagingDetails(`${WORDS[by]}s`, SHOWN_DESTINATIONS_MAX)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
       options: PAGING,
       async run({ values, open }) {
         const page = cliPageOf(values, SHOWN_DESTINATIONS_MAX)
         const { db, clock, pathsTo } = await open()
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
-        const text = withMore(agesText(by, entries), more(page, entries.length, total))
+        const text = withMore(agesText(WORDS[by], entries), more(page, entries.length, total))
         if (by === 'domain') return { json: entries.map(entry => entryJson(by, entry)), text }
-        const sites = entries.flatMap(({ name }) => name ?? [])
-        const paths = await pathsBySite(pathsTo, sites)
-        const json = entries.map(entry => ({ ...entryJson(by, entry), paths: paths(entry.name) }))
-        return { json, text: withMore(text, pathsText(sites, paths)) }
+        const shown = entries.flatMap(({ name }) => name ?? [])
+        const paths = await pathsTo(shown)
+        const json = entries.map(entry => ({
+          ...entryJson(by, entry),
+          paths: paths.get(entry.name ?? '') ?? [],
+        }))
+        return { json, text: withMore(text, pathsText(shown, paths)) }
       },
     }),
   ),
   {
     name: 'destinations show',
     usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
-    summary: 'Show delivery results per site on a day (UTC), busiest first, and paused sites',
-    details: pagingDetails('sites', SHOWN_DESTINATIONS_MAX),
+    summary: 'Show delivery results per destination on a day (UTC), busiest first, and paused destinations',
+    details: pagingDetails('destinations', SHOWN_DESTINATIONS_MAX),
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
       const given = dayOf(values.day)
@@ -56,24 +60,28 @@ export const destinationCliCommands: CliCommand[] = [
         now,
         ...page,
       })
-      const sites = entries.map(({ site }) => site)
-      const paths = await pathsBySite(pathsTo, sites)
+      const shown = entries.map(({ site }) => site)
+      const paths = await pathsTo(shown)
       const text = withMore(destinationsText(entries), more(page, entries.length, total))
-      const json = entries.map(entry => ({ ...destinationJson(entry), paths: paths(entry.site) }))
-      return { json, text: withMore(text, pathsText(sites, paths)) }
+      const json = entries.map(entry => ({ ...destinationJson(entry), paths: paths.get(entry.site) ?? [] }))
+      return { json, text: withMore(text, pathsText(shown, paths)) }
     },
   },
   {
     name: 'destinations resume',
-    usage: '<site>',
-    summary: 'Probe a paused site now with a single delivery',
+    usage: '<destination>',
+    summary: 'Probe a paused destination now with a single delivery',
     details:
-      '  <site>  The site as shown by `mailhorn destinations`; quote it if it consists of several hosts.',
+      '  <destination>  The name that `mailhorn destinations` shows; quote it if it consists of several hosts.',
     positionals: { least: 1, most: 1 },
     async run({ positionals, open }) {
       const { change }: Pick<Installation, 'change'> = await open()
-      const resumed = await change('site.resume', { site: positionals[0]! })
-      return { json: resumed, text: 'One delivery is tried now. If it fails, the pause doubles.' }
+      const destination = positionals[0]!
+      await change('destination.resume', { destination })
+      return {
+        json: { site: destination },
+        text: 'One delivery is tried now. If it fails, the pause doubles.',
+      }
     },
   },
 ]
@@ -82,18 +90,14 @@ function withMore(text: string, rest: string | undefined): string {
   return rest === undefined ? text : `${text}\n\n${rest}`
 }
 
-type PathsOf = (site: string | null) => PathView[]
-
-async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly string[]): Promise<PathsOf> {
-  const known = new Map((await pathsTo(sites)).map(({ site, paths }) => [site, paths]))
-  return site => known.get(site ?? '') ?? []
-}
-
-/** Undefined if no current delivery state is known for these sites. */
-function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
-  const rows = sites.flatMap(site =>
-    pathsOf(site).map(path => [
-      shortened(site, TEXT_LENGTH_MAX),
+/** Undefined if no current delivery state is known for these destinations. */
+function pathsText(
+  destinations: readonly string[],
+  paths: ReadonlyMap<string, PathView[]>,
+): string | undefined {
+  const rows = destinations.flatMap(destination =>
+    (paths.get(destination) ?? []).map(path => [
+      shortened(destination, TEXT_LENGTH_MAX),
       path.source_ips.join(' ') || '(system default)',
       path.under_way,
       path.window,
@@ -103,7 +107,7 @@ function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefin
   )
   return rows.length === 0
     ? undefined
-    : `Current delivery state:\n${table(['SITE', 'FROM', 'IN PROGRESS', 'LIMIT', 'MAX RATE', 'STATE'], rows)}`
+    : `Current delivery state:\n${table(['DESTINATION', 'FROM', 'IN PROGRESS', 'LIMIT', 'MAX RATE', 'STATE'], rows)}`
 }
 
 function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
@@ -167,5 +171,8 @@ function destinationsText(entries: readonly DestinationEntry[]): string {
     pause === null ? '' : timestamp(pause.until),
     shortened(printable(pause?.reason ?? replies[0]?.example ?? ''), TEXT_LENGTH_MAX),
   ])
-  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'], rows)
+  return table(
+    ['DESTINATION', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'],
+    rows,
+  )
 }

@@ -8,6 +8,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import { createIdSource } from '../../lib/ids.ts'
+import type { PathView } from '../../pipeline/queue/paths.ts'
 import { createPasswords } from '../../resources/accounts/password.ts'
 import { isCurrent } from '../../store/migrations/migrate.ts'
 import type { Commands } from '../../store/model/command.ts'
@@ -25,9 +26,8 @@ import { FolderInUse } from '../../store/opening/lock.ts'
 import { openStore } from '../../store/opening/open.ts'
 import type { Installation } from './command.ts'
 import { askService, NOT_RUNNING } from './control/client.ts'
-import type { OperationOutput, OperationParts } from './control/operation.ts'
+import type { OperationParts } from './control/operation.ts'
 import { type Change, carryOut } from './control/operations.ts'
-import type { queueOperations } from './control/queue-operations.ts'
 import { CommandError } from './control/result.ts'
 
 interface InstallationOptions {
@@ -64,7 +64,7 @@ export async function openInstallation(
     db,
     clock,
     change,
-    pathsTo: sites => pathsTo(dataDir, sites),
+    pathsTo: destinations => pathsTo(dataDir, destinations),
     async close() {
       await close()
       await db.destroy()
@@ -122,9 +122,9 @@ function changesIn(options: InstallationOptions): { change: Change; close(): Pro
 }
 
 /** Without a running service there is no delivery state. */
-async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<Installation['pathsTo']> {
-  const answer = await askService(dataDir, 'site.paths', { sites })
-  return answer === NOT_RUNNING ? [] : (answer as OperationOutput<(typeof queueOperations)['site.paths']>)
+async function pathsTo(dataDir: string, destinations: readonly string[]) {
+  const answer = await askService(dataDir, 'destination.paths', { destinations })
+  return new Map(answer === NOT_RUNNING ? [] : (answer as [string, PathView[]][]))
 }
 
 interface OpenedStore {

@@ -70,7 +70,7 @@ function failureText(error: Error): string | undefined {
 }
 
 async function run(given: readonly string[], deps: ProgramDeps): Promise<number> {
-  const args = commandFirst(given)
+  const args = presentName(commandFirst(given))
   const [first, ...rest] = args
   if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
@@ -92,6 +92,11 @@ async function run(given: readonly string[], deps: ProgramDeps): Promise<number>
   }
 }
 
+/** `queue sites` is the former name of `queue destinations`. */
+function presentName(args: readonly string[]): readonly string[] {
+  return args[0] === 'queue' && args[1] === 'sites' ? ['queue', 'destinations', ...args.slice(2)] : args
+}
+
 /** Moves global options that stand before the command behind it. */
 function commandFirst(args: readonly string[]): readonly string[] {
   let at = 0
@@ -101,7 +106,7 @@ function commandFirst(args: readonly string[]): readonly string[] {
 
 function help(words: readonly string[], deps: ProgramDeps): number {
   if (words.length === 0) return say(deps, { text: overview(COMMANDS) }, false)
-  const topic = words.join(' ')
+  const topic = presentName(words).join(' ')
   const meant = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
   if (meant.length === 0) throw new UsageError(unknown(words))
   return say(deps, { text: meant.map(helpFor).join('\n\n') }, false)

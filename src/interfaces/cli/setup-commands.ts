@@ -44,7 +44,7 @@ export const setupCommands: CliCommand[] = [
   {
     name: 'source warmup',
     usage: '',
-    summary: 'Show warm-up progress, deliveries of today (UTC) and paused sites per source address',
+    summary: 'Show warm-up progress, deliveries of today (UTC) and paused destinations per source address',
     details: '  An address in warm-up sends at most CAP messages per day to each provider.',
     async run({ open, sourceSettings }) {
       const settings = sourceSettings()
@@ -132,7 +132,7 @@ function warmupText(entries: readonly SourceEntry[]): string {
     warmup?.sent.map(({ provider, count }) => `${provider} ${count}`).join(', ') ?? '',
     rests.length,
   ])
-  return table(['ADDRESS', 'DAY', 'CAP', 'SENT TODAY', 'PAUSED SITES'], rows)
+  return table(['ADDRESS', 'DAY', 'CAP', 'SENT TODAY', 'PAUSED DESTINATIONS'], rows)
 }
 
 function sourcesText(sources: readonly CheckedSource[]): string {

@@ -8,8 +8,9 @@ import type { MailSelector } from '../../../store/model/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
 const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
-const SITES_MAX = 1_000
+const DESTINATIONS_MAX = 1_000
 
+const destinationName = z.string().max(4_000)
 const selected = z.object({
   domain: z.string().max(1_000).nullable(),
   account_id: z.string().nullable(),
@@ -52,18 +53,22 @@ export const queueOperations = {
     return { id: wireId('hld', hold.id) }
   }),
 
-  'site.paths': operation(
-    z.object({ sites: z.array(z.string().max(4_000)).max(SITES_MAX) }),
-    async ({ pathsTo }, { sites }) => {
-      const paths = await pathsTo(sites)
-      return [...paths].map(([site, states]) => ({ site, paths: states.map(pathView) }))
+  /** Returns pairs of a destination and its paths. */
+  'destination.paths': operation(
+    z.object({ destinations: z.array(destinationName).max(DESTINATIONS_MAX) }),
+    async ({ pathsTo }, { destinations }) => {
+      const paths = await pathsTo(destinations)
+      return [...paths].map(([destination, states]) => [destination, states.map(pathView)])
     },
   ),
 
-  'site.resume': operation(z.object({ site: z.string().max(4_000) }), async ({ run, clock }, { site }) => {
-    if (await run('resumeSite', { site, now: clock.now() })) return { site }
-    throw new OperationRefused(`${site} is not paused.`)
-  }),
+  'destination.resume': operation(
+    z.object({ destination: destinationName }),
+    async ({ run, clock }, { destination }) => {
+      if (await run('resumeSite', { site: destination, now: clock.now() })) return { destination }
+      throw new OperationRefused(`${destination} is not paused.`)
+    },
+  ),
 }
 
 /** @throws OperationRefused */

@@ -89,7 +89,7 @@ async function open(
     'queue.steer': { deliveries: 2, has_more: false },
     'queue.hold': { id: 'hld_1', is_new: true },
     'queue.release': { id: 'hld_1' },
-    'site.resume': { site: 'mx.there.test' },
+    'destination.resume': { destination: 'mx.there.test' },
     'domain.rotate_keys': { id: 'dom_1', name: 'here.test', account_id: 'acc_1', requested_at: 'then' },
   }
   const run = async (...args: string[]) => {
@@ -104,8 +104,8 @@ async function open(
           if (fails) throw fails
           return outputs[name]
         }
-        const pathsTo = async (sites: readonly string[]) =>
-          sites.filter(site => site === 'mx.there.test').map(site => ({ site, paths: [PATH] }))
+        const pathsTo = async (destinations: readonly string[]) =>
+          new Map(destinations.filter(name => name === 'mx.there.test').map(name => [name, [PATH]]))
         return { db: store.db, clock: post.clock, change: change as never, pathsTo, close: async () => {} }
       },
       checkSources: async () => sources,
@@ -281,7 +281,7 @@ for (const [args, name, input] of [
     'queue.steer',
     { what: 'cancel', mail: { ...NO_MAIL, broadcast_id: 'brd_1' } },
   ],
-  [['destinations', 'resume', 'mx.there.test'], 'site.resume', { site: 'mx.there.test' }],
+  [['destinations', 'resume', 'mx.there.test'], 'destination.resume', { destination: 'mx.there.test' }],
 ] as const)
   test(`"${args.join(' ')}" is ${name}`, async t => {
     const { runLine, asked } = await open(t, { input: 'from input\r\nsecond line\n' })
@@ -461,7 +461,7 @@ test('queue retry: all domains that are named are retried, and their deliveries 
   assert.match(out, /^4 deferred deliveries /)
 })
 
-test('queue ages, queue sites: deliveries are shown by age, held ones separately', async t => {
+test('queue ages, queue destinations: deliveries are shown by age, held ones separately', async t => {
   const { runLine, send, domain, accountId, clock, run, change } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
@@ -475,7 +475,9 @@ test('queue ages, queue sites: deliveries are shown by age, held ones separately
     out.split('\n').map(line => line.split(/ +/).slice(0, 6).join(' ')),
     ['DOMAIN TOTAL HELD 5 10 20', 'there.test 2 0 0 2 0', 'far.test 1 1 0 1 0', ''],
   )
-  assert.match((await runLine('queue', 'sites')).out, /mx\.there\.test +2[\s\S]+\(unknown\) +1/)
+  const byDestination = await runLine('queue', 'destinations')
+  assert.match(byDestination.out, /^DESTINATION [\s\S]+mx\.there\.test +2[\s\S]+\(unknown\) +1/)
+  assert.equal(await runLine('queue', 'sites'), byDestination)
   assert.match((await runLine('queue', 'holds')).out, /far\.test +7 min +a \[31mreason/)
   const [hold] = JSON.parse((await runLine('queue', 'holds', '--json')).out)
   assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
@@ -507,7 +509,7 @@ test('destinations show: results and replies are shown', async t => {
   assert.equal(site.paths, [PATH])
   assert.match(
     (await runLine('destinations')).out,
-    /Current delivery state:\nSITE.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +paused until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
+    /Current delivery state:\nDESTINATION.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +paused until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
   )
 })
 
@@ -643,9 +645,9 @@ test('source warmup: progress and messages of today are shown', async t => {
   })
   const { out } = await run('source', 'warmup')
   assert.equal(out.split('\n').slice(0, 3), [
-    'ADDRESS    DAY   CAP  SENT TODAY          PAUSED SITES',
-    '192.0.2.1  warm                                      1',
-    '192.0.2.2  2     100  google 70, other 5             0',
+    'ADDRESS    DAY   CAP  SENT TODAY          PAUSED DESTINATIONS',
+    '192.0.2.1  warm                                             1',
+    '192.0.2.2  2     100  google 70, other 5                    0',
   ])
   const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
   assert.equal([warm.warmup, warm.rests[0].site, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])

@@ -66,10 +66,10 @@ async function open(t: TestContext) {
 
 test('control: the delivery state of destinations is plain JSON', async t => {
   const { done } = await open(t)
-  assert.equal(await done('site.paths', { sites: ['mx.there.test', 'mx.unknown.test'] }), [
-    {
-      site: 'mx.there.test',
-      paths: [
+  assert.equal(await done('destination.paths', { destinations: ['mx.there.test', 'mx.unknown.test'] }), [
+    [
+      'mx.there.test',
+      [
         {
           source_ips: ['192.0.2.1'],
           window: 20,
@@ -82,7 +82,7 @@ test('control: the delivery state of destinations is plain JSON', async t => {
           warmup_spent: false,
         },
       ],
-    },
+    ],
   ])
 })
 
@@ -315,7 +315,7 @@ test('queue operations: mail is held, released and canceled by selection; an unk
     [{ ...none, broadcast_id: wireId('brd', newId(1)) }, /There is no broadcast brd_/],
   ] as const)
     assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
-  assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /is not paused/)
+  assert.match(await refusal('destination.resume', { destination: 'mx.there.test' }), /is not paused/)
 })
 
 for (const [name, input] of [
@@ -325,7 +325,7 @@ for (const [name, input] of [
   ['', {}],
   ['queue.steer', null],
   ['queue.steer', { what: 'drop', mail: null }],
-  ['site.paths', { sites: Array(1_001).fill('x') }],
+  ['destination.paths', { destinations: Array(1_001).fill('x') }],
   ['key.delete', { id: 5 }],
 ] as const)
   test(`${name} with ${JSON.stringify(input).slice(0, 30)} is refused`, async t => {
@@ -467,13 +467,14 @@ test('control socket: of ten times the longest request, little more than 1 MB is
 })
 
 test('control socket: a reply that nobody reads is dropped after ten seconds, and does not delay the stop', async t => {
-  const sites = Array.from({ length: 1_000 }, (_, i) => `mx${i}.there.test`)
-  const pathsTo = async () => new Map(sites.map(site => [site, Array<PathState>(10).fill(PATH)]))
+  const destinations = Array.from({ length: 1_000 }, (_, i) => `mx${i}.there.test`)
+  const pathsTo = async () =>
+    new Map(destinations.map(destination => [destination, Array<PathState>(10).fill(PATH)]))
   const { socket, clock, close } = await serve(t, { pathsTo })
   const client = connect(socket)
   t.after(() => client.destroy())
   client.on('error', () => {}).pause()
-  client.write(`${JSON.stringify({ operation: 'site.paths', input: { sites } })}\n`)
+  client.write(`${JSON.stringify({ operation: 'destination.paths', input: { destinations } })}\n`)
   let isClosed = false
   await until(() => clock.timerCount === 1)
   for (let i = 0; i < 20; i++) await settled()
@@ -561,7 +562,7 @@ test('control socket: a client leaves within a reply that it does not read; the 
   })
   const client = connect(socket)
   client.on('error', () => {})
-  client.write('{"operation":"site.paths","input":{"sites":["mx.there.test"]}}\n')
+  client.write('{"operation":"destination.paths","input":{"destinations":["mx.there.test"]}}\n')
   await asked
   await once(client, 'readable')
   client.destroy()
