@@ -52,9 +52,7 @@ import { listZone } from '../resources/domains/zone-list.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { createEventFeed, type EventFeed } from '../resources/events/feed.ts'
 import type { RequestLog } from '../resources/request-log/request-log.ts'
-import { createSuppressions } from '../resources/suppressions/suppressions.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
-import { createTemplates } from '../resources/templates/templates.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
@@ -225,7 +223,7 @@ function routesOf(context: AppContext, parts: RouteParts): Route[] {
     ...operatorRoutes(context, parts.queueAdmin),
     ...startDomains(context),
     ...eventRoutesOf(context, { feed: parts.feed, isValid: access.isValid }),
-    ...templateRoutes({ templates: createTemplates({ db, run, clock, newId }) }),
+    ...templateRoutes({ db, run, clock, newId }),
     ...parts.broadcastRoutes,
     ...audienceRoutesOf(context),
     ...fileRoutesOf(context, sending, baseUrl),
@@ -341,7 +339,7 @@ function sendingRoutes(
     ...emailRoutes({ accept, horizonOf, store, secrets }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
-    ...suppressionRoutes({ suppressions: createSuppressions({ db, find, run, clock }) }),
+    ...suppressionRoutes({ db, find, run, clock }),
   ]
 }
 

@@ -1,7 +1,16 @@
 /** Serves the suppression list of the account: list, search, add and remove, one by one or in bulk. */
 import * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
-import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
+import { createSemaphore } from '../../../lib/semaphore.ts'
+import { listSuppressions } from '../../../resources/suppressions/list.ts'
+import {
+  findSuppression,
+  type suppressionCommands,
+} from '../../../resources/suppressions/suppression-rows.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db, SuppressionReason } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
 import { requireWholeAccount } from '../auth/bound-key.ts'
 import { created, ok, pageReply, type Route } from '../route/route.ts'
@@ -21,11 +30,24 @@ import {
   suppressionView,
 } from './schema.ts'
 
-export function suppressionRoutes({ suppressions }: { suppressions: Suppressions }): Route[] {
-  return [...batchRoutes(suppressions), ...entryRoutes(suppressions)]
+interface SuppressionRoutesOptions {
+  db: Db
+  find: Find
+  run: Run<typeof suppressionCommands>
+  clock: Clock
 }
 
-function entryRoutes(suppressions: Suppressions): Route[] {
+/** A search reads every entry of the account, so the number of concurrent searches is limited. */
+const CONCURRENT_SEARCHES_MAX = 2
+const WAITING_SEARCHES_MAX = 50
+
+export function suppressionRoutes(options: SuppressionRoutesOptions): Route[] {
+  return [...batchRoutes(options), ...entryRoutes(options)]
+}
+
+function entryRoutes(options: SuppressionRoutesOptions): Route[] {
+  const { find, run } = options
+  const searches = createSemaphore(CONCURRENT_SEARCHES_MAX, WAITING_SEARCHES_MAX)
   return [
     {
       method: 'POST',
@@ -37,7 +59,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       async handle({ credential, ...request }) {
         requireWholeAccount(credential)
         const { emails, reason } = readSuppression(await request.body())
-        const [added] = await suppressions.add(credential.accountId, emails, reason)
+        const [added] = await suppress(options, credential.accountId, emails, reason)
         const { row, isNew } = added!
         return isNew ? created(suppressionView(row)) : ok(suppressionView(row))
       },
@@ -51,7 +73,9 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       replies: { 200: listSchema(suppressionSchema) },
       async handle({ query, credential: { accountId } }) {
         const { filter, page } = readSuppressionQuery(query)
-        return pageReply(await suppressions.list(accountId, filter, page), suppressionView)
+        const list = () => listSuppressions(options, accountId, filter, page)
+        const isSearch = filter.search !== '' || filter.reason !== null
+        return pageReply(await (isSearch ? searches.run(list) : list()), suppressionView)
       },
     },
     {
@@ -62,7 +86,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       replies: { 200: suppressionSchema },
       async handle({ params, credential: { accountId } }) {
         const ref = suppressionRef(params.id!)
-        const row = ref && (await suppressions.find(accountId, ref))
+        const row = ref && (await findSuppression(find, accountId, ref))
         return ok(suppressionView(orNotFound(row, 'Suppression')))
       },
     },
@@ -75,7 +99,8 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       async handle({ params, credential }) {
         requireWholeAccount(credential)
         const ref = suppressionRef(params.id!)
-        const [row] = ref ? await suppressions.remove(credential.accountId, [ref]) : []
+        const { accountId } = credential
+        const [row] = ref ? await run('unsuppress', { accountId, refs: [ref] }) : []
         const { id } = orNotFound(row, 'Suppression')
         return ok({ object: 'suppression', id: wireId('sup', id), deleted: true })
       },
@@ -83,7 +108,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
   ]
 }
 
-function batchRoutes(suppressions: Suppressions): Route[] {
+function batchRoutes(options: SuppressionRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -95,7 +120,7 @@ function batchRoutes(suppressions: Suppressions): Route[] {
       async handle({ credential, ...request }) {
         requireWholeAccount(credential)
         const { emails, reason } = readSuppressions(await request.body())
-        const added = await suppressions.add(credential.accountId, emails, reason)
+        const added = await suppress(options, credential.accountId, emails, reason)
         return ok({ data: added.map(({ row }) => suppressionView(row)) })
       },
     },
@@ -110,7 +135,7 @@ function batchRoutes(suppressions: Suppressions): Route[] {
         requireWholeAccount(credential)
         const wanted = readRemovals(await request.body())
         const refs = wanted.flatMap(({ ref }) => ref ?? [])
-        const removed = await suppressions.remove(credential.accountId, refs)
+        const removed = await options.run('unsuppress', { accountId: credential.accountId, refs })
         const data = wanted.map(({ text, ref }) => {
           const row = ref && removed.shift()
           return { object: 'suppression', id: row ? wireId('sup', row.id) : text, deleted: row !== undefined }
@@ -119,4 +144,18 @@ function batchRoutes(suppressions: Suppressions): Route[] {
       },
     },
   ]
+}
+
+/** Adds folded addresses; existing entries stay unchanged. */
+function suppress(
+  { run, clock }: SuppressionRoutesOptions,
+  accountId: Id,
+  emails: readonly string[],
+  reason: SuppressionReason,
+) {
+  const at = clock.now()
+  return run(
+    'suppress',
+    emails.map(email => ({ accountId, email, reason, sourceId: null, at })),
+  )
 }

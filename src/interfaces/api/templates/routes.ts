@@ -1,11 +1,20 @@
 /** Serves templates, their drafts and their versions. */
 import * as z from 'zod'
-import { type Id, wireId } from '../../../lib/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, type IdSource, wireId } from '../../../lib/ids.ts'
 import { parseTemplateRef } from '../../../resources/templates/alias.ts'
-import { ALIAS_TAKEN } from '../../../resources/templates/commands.ts'
+import { ALIAS_TAKEN, type templateCommands } from '../../../resources/templates/commands.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'
-import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
-import type { Templates } from '../../../resources/templates/templates.ts'
+import {
+  findTemplate,
+  findVersion,
+  listTemplates,
+  listVersions,
+  resolveTemplate,
+  type StoredTemplate,
+} from '../../../resources/templates/template-rows.ts'
+import type { Run } from '../../../store/model/command.ts'
+import type { Db } from '../../../store/model/schema.ts'
 import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -36,16 +45,23 @@ const templateQuery = {
   ...cursorPageQuery('tpl'),
 }
 
-export function templateRoutes({ templates }: { templates: Templates }): Route[] {
+interface TemplateRoutesOptions {
+  db: Db
+  run: Run<typeof templateCommands>
+  clock: Clock
+  newId: IdSource
+}
+
+export function templateRoutes(options: TemplateRoutesOptions): Route[] {
   return [
-    ...collectionRoutes(templates),
-    ...writeRoutes(templates),
-    ...draftRoutes(templates),
-    ...versionRoutes(templates),
+    ...collectionRoutes(options),
+    ...writeRoutes(options),
+    ...draftRoutes(options),
+    ...versionRoutes(options),
   ]
 }
 
-function collectionRoutes(templates: Templates): Route[] {
+function collectionRoutes({ db, run, clock, newId }: TemplateRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -56,10 +72,11 @@ function collectionRoutes(templates: Templates): Route[] {
       body: templateBodySchema,
       replies: { 201: templateSchema },
       async handle(request) {
-        const { fields, alias } = readNewTemplate(await request.body())
-        return created(
-          templateView(found(await templates.create(request.credential.accountId, fields, alias))),
-        )
+        const { accountId } = request.credential
+        const { fields, alias = null } = readNewTemplate(await request.body())
+        const at = clock.now()
+        const template = await run('createTemplate', { accountId, id: newId(at), fields, alias, at })
+        return created(templateView(found(template)))
       },
     },
     {
@@ -72,7 +89,7 @@ function collectionRoutes(templates: Templates): Route[] {
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'tpl', 'a template')
         const wanted = { ...page, search: readSearch(query) }
-        return pageReply(await templates.list(accountId, wanted), templateRow)
+        return pageReply(await listTemplates(db, accountId, wanted), templateRow)
       },
     },
     {
@@ -82,8 +99,8 @@ function collectionRoutes(templates: Templates): Route[] {
       summary: 'Retrieve a template by its id or alias',
       replies: { 200: templateSchema },
       async handle(request) {
-        const id = await idOf(templates, request)
-        return ok(templateView(found(await templates.find(request.credential.accountId, id))))
+        const { accountId, id } = await keyOf(db, request)
+        return ok(templateView(found(await findTemplate(db, accountId, id))))
       },
     },
   ]
@@ -92,7 +109,7 @@ function collectionRoutes(templates: Templates): Route[] {
 /** Fields that an empty string or list removes. */
 const REMOVABLE = ['alias', 'from', 'reply_to', 'subject', 'variables']
 
-function writeRoutes(templates: Templates): Route[] {
+function writeRoutes({ db, run, clock }: TemplateRoutesOptions): Route[] {
   return [
     {
       method: 'PUT',
@@ -104,9 +121,10 @@ function writeRoutes(templates: Templates): Route[] {
       emptyRemoves: REMOVABLE,
       replies: { 200: templateSchema },
       async handle(request) {
-        const id = await idOf(templates, request)
+        const key = await keyOf(db, request)
         const change = readReplacement(await request.body())
-        return ok(templateView(found(await templates.change(request.credential.accountId, id, change))))
+        const template = await run('changeTemplate', { ...key, ...change, at: clock.now() })
+        return ok(templateView(found(template)))
       },
     },
     {
@@ -119,11 +137,11 @@ function writeRoutes(templates: Templates): Route[] {
       emptyRemoves: REMOVABLE,
       replies: { 200: templateSchema },
       async handle(request) {
-        const { accountId } = request.credential
-        const id = await idOf(templates, request)
+        const { accountId, id } = await keyOf(db, request)
         const change = readTemplateChange(await request.body())
-        requireLimits({ ...found(await templates.find(accountId, id)), ...change.fields })
-        return ok(templateView(found(await templates.change(accountId, id, change))))
+        requireLimits({ ...found(await findTemplate(db, accountId, id)), ...change.fields })
+        const template = await run('changeTemplate', { accountId, id, ...change, at: clock.now() })
+        return ok(templateView(found(template)))
       },
     },
     {
@@ -133,15 +151,15 @@ function writeRoutes(templates: Templates): Route[] {
       summary: 'Delete a template and its versions',
       replies: { 200: deletedSchema('template', 'tpl') },
       async handle(request) {
-        const id = await idOf(templates, request)
-        orNotFound(await templates.delete(request.credential.accountId, id), 'Template')
-        return ok({ object: 'template', id: wireId('tpl', id), deleted: true })
+        const key = await keyOf(db, request)
+        orNotFound(await run('deleteTemplate', key), 'Template')
+        return ok({ object: 'template', id: wireId('tpl', key.id), deleted: true })
       },
     },
   ]
 }
 
-function draftRoutes(templates: Templates): Route[] {
+function draftRoutes({ db, run, clock, newId }: TemplateRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -150,8 +168,8 @@ function draftRoutes(templates: Templates): Route[] {
       summary: 'Publish a template: emails are made of its present content',
       replies: { 200: templateSchema },
       async handle(request) {
-        const id = await idOf(templates, request)
-        return ok(templateView(found(await templates.publish(request.credential.accountId, id))))
+        const key = await keyOf(db, request)
+        return ok(templateView(found(await run('publishTemplate', { ...key, at: clock.now() }))))
       },
     },
     {
@@ -161,14 +179,16 @@ function draftRoutes(templates: Templates): Route[] {
       summary: 'Duplicate a template as a draft without an alias',
       replies: { 201: templateSchema },
       async handle(request) {
-        const id = await idOf(templates, request)
-        return created(templateView(found(await templates.duplicate(request.credential.accountId, id))))
+        const key = await keyOf(db, request)
+        const at = clock.now()
+        const copy = await run('duplicateTemplate', { ...key, copyId: newId(at), at })
+        return created(templateView(found(copy)))
       },
     },
   ]
 }
 
-function versionRoutes(templates: Templates): Route[] {
+function versionRoutes({ db, run, clock }: TemplateRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -177,8 +197,8 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'List the versions of a template',
       replies: { 200: z.array(versionRowSchema) },
       async handle(request) {
-        const id = await idOf(templates, request)
-        const versions = await templates.versions(request.credential.accountId, id)
+        const { accountId, id } = await keyOf(db, request)
+        const versions = await listVersions(db, accountId, id)
         return ok(orNotFound(versions, 'Template').map(versionRow))
       },
     },
@@ -189,8 +209,8 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'Retrieve a version of a template',
       replies: { 200: versionSchema },
       async handle(request) {
-        const { id, version: number } = await versionKeyOf(templates, request)
-        const version = await templates.version(request.credential.accountId, id, number)
+        const { accountId, id, version: number } = await versionKeyOf(db, request)
+        const version = await findVersion(db, accountId, id, number)
         return ok(versionView(orNotFound(version, 'Template version')))
       },
     },
@@ -201,8 +221,8 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'Restore a version of a template',
       replies: { 200: templateSchema },
       async handle(request) {
-        const { id, version } = await versionKeyOf(templates, request)
-        const template = await templates.restore(request.credential.accountId, id, version)
+        const key = await versionKeyOf(db, request)
+        const template = await run('restoreTemplate', { ...key, at: clock.now() })
         return ok(templateView(orNotFound(template, 'Template version')))
       },
     },
@@ -220,15 +240,19 @@ function found(answer: StoredTemplate | typeof ALIAS_TAKEN | undefined): StoredT
  * The `:id` of a path is an id or an alias.
  * @throws ApiError 404
  */
-async function idOf(templates: Templates, { params, credential }: ApiRequest): Promise<Id> {
+async function keyOf(
+  db: Db,
+  { params, credential: { accountId } }: ApiRequest,
+): Promise<{ accountId: Id; id: Id }> {
   const ref = parseTemplateRef(params.id!)
-  return orNotFound(ref && (await templates.resolve(credential.accountId, ref)), 'Template')
+  const id = orNotFound(ref && (await resolveTemplate(db, accountId, ref)), 'Template')
+  return { accountId, id }
 }
 
-async function versionKeyOf(templates: Templates, request: ApiRequest) {
+async function versionKeyOf(db: Db, request: ApiRequest) {
   const version = request.params.version!
   if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound('Template version')
-  return { id: await idOf(templates, request), version: Number(version) }
+  return { ...(await keyOf(db, request)), version: Number(version) }
 }
 
 /** @throws ApiError for a text that no name can contain */

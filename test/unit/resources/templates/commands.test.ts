@@ -1,10 +1,9 @@
 import * as assert from 'uvu/assert'
 import { ALIAS_TAKEN } from '../../../../src/resources/templates/commands.ts'
-import { createTemplates } from '../../../../src/resources/templates/templates.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore, outputOf } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
-import { templatesOver } from '../../../kit/templates.ts'
+import { createTemplates, templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('templates/commands')
 const LONG = '<p>Hello {{name}}</p>'.repeat(100)
