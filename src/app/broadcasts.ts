@@ -8,7 +8,7 @@ import { idKey } from '../lib/ids.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
 import { BROADCAST_DUE } from '../pipeline/broadcasts/broadcast-rows.ts'
-import { createBroadcasts } from '../pipeline/broadcasts/broadcasts.ts'
+import { Broadcasts } from '../pipeline/broadcasts/broadcasts.ts'
 import { type LinkBase, linkFault } from '../pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, startBroadcastRunner } from '../pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../pipeline/broadcasts/send.ts'
@@ -62,7 +62,7 @@ export function openBroadcasts(
   const linkBase: LinkBase = config.tracking.baseUrl
     ? { url: config.tracking.baseUrl, setting: 'tracking.base_url' }
     : { url: baseUrl, setting: 'http.base_url' }
-  const broadcasts = createBroadcasts({
+  const broadcasts = new Broadcasts({
     db,
     run,
     clock,

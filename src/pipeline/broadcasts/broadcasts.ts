@@ -17,7 +17,6 @@ import { parseStoredMailboxes, senderDomain } from '../../resources/emails/email
 import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { BroadcastRow, Db } from '../../store/model/schema.ts'
-import type { FoundPage } from '../../store/reading/list-page.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
@@ -36,33 +35,6 @@ export interface BroadcastDetail {
   counts: BroadcastCounts
 }
 
-/** Results are undefined when the account has no such broadcast. */
-export interface Broadcasts {
-  /** @param send undefined creates a draft */
-  create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
-  list(accountId: Id, page: BroadcastPage): Promise<FoundPage<BroadcastRow>>
-  find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
-  change(accountId: Id, id: Id, changes: Changes): Promise<BroadcastDetail | Refusal | undefined>
-  delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
-  /** Creates a draft with the same content and audience. */
-  duplicate(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  /** @param version is the version of the content to send; null for the current one */
-  send(
-    accountId: Id,
-    id: Id,
-    send: SendOrder,
-    version: string | null,
-  ): Promise<BroadcastDetail | Refusal | undefined>
-  pause(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  cancel(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined>
-  /** Renders the broadcast for a contact of its audience; null for an unknown reader. */
-  preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined>
-  /** Sends each address a test email, which does not count for the broadcast. */
-  test(sender: Sender, id: Id, to: readonly Mailbox[]): Promise<Accepted | Refusal | undefined>
-}
-
 interface BroadcastsOptions {
   db: Db
   run: Run<typeof broadcastCommands>
@@ -79,87 +51,119 @@ interface BroadcastsOptions {
 
 const UNKNOWN_ADDRESS = 'reader@example.com'
 
-export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
-  const { db, run, clock, newId, resumeEmails } = options
-  const find = async (accountId: Id, id: Id): Promise<BroadcastDetail | undefined> => {
-    const broadcast = await findBroadcast(db, accountId, id)
-    return broadcast && { broadcast, counts: await readBroadcastCounts(db, { accountId, broadcastId: id }) }
-  }
-  /** Reads the broadcast after a successful command. */
-  const after = async (accountId: Id, id: Id, done: true | Refusal | undefined) =>
-    done === true ? find(accountId, id) : done
-  const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
+/** Results of the methods are undefined when the account has no such broadcast. */
+export class Broadcasts {
+  readonly #options: BroadcastsOptions
 
-  const create: Broadcasts['create'] = async (accountId, fields, send) => {
-    const checked = send && { ...send, linkRefusal: await refuseLinks(options, accountId, fields) }
+  constructor(options: BroadcastsOptions) {
+    this.#options = options
+  }
+
+  /** @param send undefined creates a draft */
+  async create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal> {
+    const { run, clock, newId } = this.#options
+    const checked = send && { ...send, linkRefusal: await refuseLinks(this.#options, accountId, fields) }
     const now = clock.now()
     const id = newId(now)
     const done = await run('createBroadcast', { accountId, id, fields, send: checked, now })
-    return done === true ? (await find(accountId, id))! : done
+    return done === true ? (await this.find(accountId, id))! : done
   }
 
-  return {
-    create,
-    async duplicate(accountId, id) {
-      const broadcast = await findBroadcast(db, accountId, id)
-      return broadcast && create(accountId, fieldsOf(broadcast))
-    },
-    list: (accountId, page) => listBroadcasts(db, accountId, page),
-    find,
-    async change(accountId, id, changes) {
-      return after(accountId, id, await run('changeBroadcast', { ...order(accountId, id), ...changes }))
-    },
-    delete: (accountId, id) => run('deleteBroadcast', order(accountId, id)),
-    async send(accountId, id, send, version) {
-      const broadcast = await findBroadcast(db, accountId, id)
-      if (!broadcast) return undefined
-      const checked = { ...send, linkRefusal: await refuseLinks(options, accountId, broadcast) }
-      return after(
-        accountId,
-        id,
-        await run('sendBroadcast', { ...order(accountId, id), send: checked, version }),
-      )
-    },
-    async pause(accountId, id) {
-      const holdId = newId(clock.now())
-      return after(accountId, id, await run('pauseBroadcast', { ...order(accountId, id), holdId }))
-    },
-    async resume(accountId, id) {
-      const done = await run('resumeBroadcast', order(accountId, id))
-      if (done === true) resumeEmails({ accountId, id })
-      return after(accountId, id, done)
-    },
-    async cancel(accountId, id) {
-      const holdId = newId(clock.now())
-      return after(accountId, id, await run('cancelBroadcast', { ...order(accountId, id), holdId }))
-    },
-    async lint(accountId, id) {
-      const broadcast = await findBroadcast(db, accountId, id)
-      if (!broadcast) return undefined
-      const { fallbacks, keys } = await placeholdersOf(db, broadcast)
-      const present = await listPropertyKeys(db, broadcast.audienceId)
-      const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
-      return [
-        ...(await linkFindings(options, broadcast)),
-        ...lintBroadcast(broadcast, known, keys),
-        ...((await countsOpens(db, broadcast)) ? trackingFindings(broadcast.html) : []),
-      ]
-    },
-    async preview(accountId, id, contactId) {
-      const broadcast = await findBroadcast(db, accountId, id)
-      if (!broadcast) return undefined
-      const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
-      if (contactId && !contact)
-        return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
-      const placeholders = await placeholdersOf(db, broadcast)
-      return sampleOf(
-        broadcast,
-        contact ? contact.email : UNKNOWN_ADDRESS,
-        contact ?? undefined,
-        placeholders,
-      )
-    },
-    test: (sender, id, to) => sendTest(options, sender, id, to),
+  /** Creates a draft with the same content and audience. */
+  async duplicate(accountId: Id, id: Id) {
+    const broadcast = await this.#row(accountId, id)
+    return broadcast && this.create(accountId, fieldsOf(broadcast))
+  }
+
+  list(accountId: Id, page: BroadcastPage) {
+    return listBroadcasts(this.#options.db, accountId, page)
+  }
+
+  async find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined> {
+    const broadcast = await this.#row(accountId, id)
+    const key = { accountId, broadcastId: id }
+    return broadcast && { broadcast, counts: await readBroadcastCounts(this.#options.db, key) }
+  }
+
+  async change(accountId: Id, id: Id, changes: Changes) {
+    const order = this.#order(accountId, id)
+    return this.#after(accountId, id, await this.#options.run('changeBroadcast', { ...order, ...changes }))
+  }
+
+  delete(accountId: Id, id: Id) {
+    return this.#options.run('deleteBroadcast', this.#order(accountId, id))
+  }
+
+  /** @param version is the version of the content to send; null for the current one */
+  async send(accountId: Id, id: Id, send: SendOrder, version: string | null) {
+    const broadcast = await this.#row(accountId, id)
+    if (!broadcast) return undefined
+    const checked = { ...send, linkRefusal: await refuseLinks(this.#options, accountId, broadcast) }
+    const order = { ...this.#order(accountId, id), send: checked, version }
+    return this.#after(accountId, id, await this.#options.run('sendBroadcast', order))
+  }
+
+  async pause(accountId: Id, id: Id) {
+    const order = this.#order(accountId, id)
+    const holdId = this.#options.newId(order.now)
+    return this.#after(accountId, id, await this.#options.run('pauseBroadcast', { ...order, holdId }))
+  }
+
+  async resume(accountId: Id, id: Id) {
+    const { run, resumeEmails } = this.#options
+    const done = await run('resumeBroadcast', this.#order(accountId, id))
+    if (done === true) resumeEmails({ accountId, id })
+    return this.#after(accountId, id, done)
+  }
+
+  async cancel(accountId: Id, id: Id) {
+    const order = this.#order(accountId, id)
+    const holdId = this.#options.newId(order.now)
+    return this.#after(accountId, id, await this.#options.run('cancelBroadcast', { ...order, holdId }))
+  }
+
+  async lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined> {
+    const { db } = this.#options
+    const broadcast = await this.#row(accountId, id)
+    if (!broadcast) return undefined
+    const { fallbacks, keys } = await placeholdersOf(db, broadcast)
+    const present = await listPropertyKeys(db, broadcast.audienceId)
+    const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
+    return [
+      ...(await linkFindings(this.#options, broadcast)),
+      ...lintBroadcast(broadcast, known, keys),
+      ...((await countsOpens(db, broadcast)) ? trackingFindings(broadcast.html) : []),
+    ]
+  }
+
+  /** Renders the broadcast for a contact of its audience; null for an unknown reader. */
+  async preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined> {
+    const { db } = this.#options
+    const broadcast = await this.#row(accountId, id)
+    if (!broadcast) return undefined
+    const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
+    if (contactId && !contact)
+      return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
+    const placeholders = await placeholdersOf(db, broadcast)
+    return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, placeholders)
+  }
+
+  /** Sends each address a test email, which does not count for the broadcast. */
+  test(sender: Sender, id: Id, to: readonly Mailbox[]) {
+    return sendTest(this.#options, sender, id, to)
+  }
+
+  #row(accountId: Id, id: Id) {
+    return findBroadcast(this.#options.db, accountId, id)
+  }
+
+  #order(accountId: Id, id: Id) {
+    return { accountId, id, now: this.#options.clock.now() }
+  }
+
+  /** Reads the broadcast after a successful command. */
+  async #after(accountId: Id, id: Id, done: true | Refusal | undefined) {
+    return done === true ? this.find(accountId, id) : done
   }
 }
 

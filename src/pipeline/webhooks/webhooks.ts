@@ -16,11 +16,11 @@ import {
 } from '../../resources/events/types.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, WebhookRow } from '../../store/model/schema.ts'
-import type { FoundPage, ListPage } from '../../store/reading/list-page.ts'
-import type { RequestedDelivery, RotatedWebhook, WebhookRefusal, webhookCommands } from './commands.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
+import type { RequestedDelivery, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
 import { newSigningSecret, sealSecret } from './signature.ts'
-import { findWebhook, type ListedDelivery, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
+import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
   url: string
@@ -45,29 +45,6 @@ export interface WebhookChange {
   domainIds?: readonly Id[] | null | undefined
 }
 
-interface WithSecret {
-  webhook: WebhookRow
-  signingSecret: string
-}
-
-export interface Webhooks {
-  /** Fault of the URL, as the end of a sentence that begins with "the URL"; undefined when it is valid. */
-  faultIn(url: string): string | undefined
-  create(accountId: Id, webhook: NewWebhook): Promise<WithSecret | WebhookRefusal>
-  list(accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>>
-  /** This and the following results are undefined when the account has no such webhook. */
-  find(accountId: Id, id: Id): Promise<WebhookRow | undefined>
-  change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | 'no-domain' | undefined>
-  rotateSecret(accountId: Id, id: Id): Promise<(WithSecret & RotatedWebhook) | undefined>
-  /** Newest first. */
-  deliveries(accountId: Id, id: Id): Promise<ListedDelivery[] | undefined>
-  /** Returns false when the account has no such webhook. */
-  delete(accountId: Id, id: Id): Promise<boolean>
-  /** @param type is the event type; by default the first type that occurs and the webhook subscribes to */
-  test(accountId: Id, id: Id, type: EventType | undefined): Promise<RequestedDelivery>
-  replay(accountId: Id, id: Id, deliveryId: Id): Promise<RequestedDelivery>
-}
-
 interface WebhooksOptions {
   db: Db
   run: Run<typeof webhookCommands>
@@ -85,14 +62,18 @@ interface WebhooksOptions {
 /** Time during which the former secret signs, too. */
 const ROTATION_MS = 24 * 3_600_000
 
-export function createWebhooks(options: WebhooksOptions): Webhooks {
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+/** Results of the methods are undefined when the account has no such webhook. */
+export function createWebhooks(options: WebhooksOptions) {
   const { db, run, clock, newId, secrets, isStandardByDefault } = options
-  const find: Webhooks['find'] = (accountId, id) => findWebhook(db, accountId, id)
+  const find = (accountId: Id, id: Id) => findWebhook(db, accountId, id)
   return {
-    faultIn: url => faultIn(url, options),
-    list: (accountId, page) => listWebhooks(db, accountId, page),
+    /** Fault of the URL, as the end of a sentence that begins with "the URL"; undefined when it is valid. */
+    faultIn: (url: string) => faultIn(url, options),
+    list: (accountId: Id, page: ListPage) => listWebhooks(db, accountId, page),
     find,
-    async create(accountId, wanted) {
+    async create(accountId: Id, wanted: NewWebhook) {
       const { url, events, isEnabled = true, isStandard = isStandardByDefault } = wanted
       const { dialect = null, domainIds = null } = wanted
       const now = clock.now()
@@ -121,7 +102,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const result = await run('createWebhook', webhook)
       return result === 'created' ? { webhook, signingSecret } : result
     },
-    change(accountId, id, { url, events, enabled, isStandard, domainIds }) {
+    change(accountId: Id, id: Id, { url, events, enabled, isStandard, domainIds }: WebhookChange) {
       const changes = {
         ...(url !== undefined && { url }),
         ...(events && { events: JSON.stringify(events) }),
@@ -131,7 +112,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       }
       return run('changeWebhook', { accountId, id, changes, at: clock.now() })
     },
-    async rotateSecret(accountId, id) {
+    async rotateSecret(accountId: Id, id: Id) {
       const signingSecret = newSigningSecret()
       const secret = sealSecret(secrets, id, signingSecret)
       const at = clock.now()
@@ -139,12 +120,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const rotated = await run('rotateWebhookSecret', { accountId, id, secret, ...former })
       return rotated && { ...rotated, signingSecret }
     },
-    async deliveries(accountId, id) {
+    /** Newest first. */
+    async deliveries(accountId: Id, id: Id) {
       const webhook = await find(accountId, id)
       return webhook && listWebhookDeliveries(db, webhook)
     },
-    delete: (accountId, id) => run('deleteWebhook', { accountId, id }),
-    async test(accountId, id, wanted) {
+    /** Resolves to false when the account has no such webhook. */
+    delete: (accountId: Id, id: Id) => run('deleteWebhook', { accountId, id }),
+    /** @param wanted is the event type; by default the first type that occurs and the webhook subscribes to */
+    async test(accountId: Id, id: Id, wanted: EventType | undefined): Promise<RequestedDelivery> {
       const webhook = await find(accountId, id)
       if (!webhook) return 'no-webhook'
       const at = clock.now()
@@ -153,7 +137,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const body = sampleBody({ id: eventId, subjectId: newId(at), type, at })
       return run('testWebhook', { accountId, id, type, body, eventId, at })
     },
-    replay: (accountId, id, deliveryId) =>
+    replay: (accountId: Id, id: Id, deliveryId: Id) =>
       run('replayWebhookDelivery', { accountId, id, deliveryId, at: clock.now() }),
   }
 }

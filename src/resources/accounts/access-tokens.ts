@@ -51,38 +51,6 @@ export interface AccessTokenView extends TokenChoice {
 /** Why a token that exists may not be used for a request. */
 export type TokenObstacle = { kind: 'expired'; at: number } | { kind: 'elsewhere'; address: string }
 
-export interface AccessTokens {
-  /** @param userId creator */
-  create(
-    accountId: Id,
-    userId: Id | null,
-    choice: TokenChoice,
-  ): Promise<{ token: string; view: AccessTokenView }>
-  /**
-   * Tells whether a text is meant to be an access token: it has the prefix, or another prefix, which the
-   * setting may have had before, and the checksum.
-   */
-  isMeant(text: string): boolean
-  /** Tells whether the checksum of a text is right, without a look-up. */
-  isWellFormed(text: string): boolean
-  /** Returns undefined for a text with a wrong checksum, too. The caller checks for an obstacle. */
-  find(text: string): Promise<TokenHolder | undefined>
-  /** Notes that a token was used, which is written within a minute. */
-  noteUse(id: Id): void
-  /** Drops cached tokens after a deletion. */
-  forget(): void
-  list(accountId: Id): Promise<AccessTokenView[]>
-  get(accountId: Id, id: Id): Promise<AccessTokenView | undefined>
-  /** Tells whether a token still exists. */
-  exists(id: Id): Promise<boolean>
-  /** Resolves to false if the account has no such token. */
-  rename(accountId: Id, id: Id, name: string): Promise<boolean>
-  /** Resolves to false if the account has no such token. */
-  delete(accountId: Id, id: Id): Promise<boolean>
-  /** Writes the remaining times of last use. */
-  close(): Promise<void>
-}
-
 /** Characters that are kept for display, beyond the prefix. */
 const SHOWN_CHARACTERS = 5
 
@@ -134,7 +102,9 @@ export function obstacleTo(
   return undefined
 }
 
-export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+export type AccessTokens = ReturnType<typeof createAccessTokens>
+
+export function createAccessTokens(options: AccessTokenOptions) {
   const { db, find, run, clock, newId, log, prefix } = options
   const memory = createCredentialMemory({
     load: tokenHash => findTokenHolder(find, tokenHash),
@@ -147,30 +117,43 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     clock,
   })
   return {
-    async create(accountId, userId, choice) {
+    /** @param userId creator */
+    async create(accountId: Id, userId: Id | null, choice: TokenChoice) {
       const now = clock.now()
       const { row, token } = newAccessToken(choice, { id: newId(now), accountId, userId, prefix, now })
       await run('createAccessToken', row)
       return { token, view: viewOf({ ...row, creatorIsOperator: 1 }) }
     },
-    isMeant: text => text.startsWith(prefix) || isCheckedToken(text),
+    /**
+     * Tells whether a text is meant to be an access token: it has the prefix, or another prefix, which the
+     * setting may have had before, and the checksum.
+     */
+    isMeant: (text: string) => text.startsWith(prefix) || isCheckedToken(text),
+    /** Tells whether the checksum of a text is right, without a look-up. */
     isWellFormed: isCheckedToken,
-    async find(text) {
+    /** Returns undefined for a text with a wrong checksum, too. The caller checks for an obstacle. */
+    async find(text: string): Promise<TokenHolder | undefined> {
       const holder = isCheckedToken(text) ? await memory.find(text) : undefined
       // the creator may have lost the rights since, so they are read for every request
       if (!holder?.operator || (await isOperatorStill(find, holder.userId))) return holder
       return { ...holder, operator: false }
     },
+    /** Notes that a token was used, which is written within a minute. */
     noteUse: memory.noteUse,
+    /** Drops cached tokens after a deletion. */
     forget: memory.forget,
-    list: async accountId => (await listAccessTokens(db, accountId)).map(viewOf),
-    async get(accountId, id) {
+    list: async (accountId: Id) => (await listAccessTokens(db, accountId)).map(viewOf),
+    async get(accountId: Id, id: Id) {
       const row = await findAccessToken(db, accountId, id)
       return row && viewOf(row)
     },
-    exists: async id => (await findAccessTokenAccount(db, id)) !== undefined,
-    rename: (accountId, id, name) => run('renameAccessToken', { accountId, id, name }),
-    delete: (accountId, id) => run('deleteAccessToken', { accountId, id }),
+    /** Tells whether a token still exists. */
+    exists: async (id: Id) => (await findAccessTokenAccount(db, id)) !== undefined,
+    /** Resolves to false if the account has no such token. */
+    rename: (accountId: Id, id: Id, name: string) => run('renameAccessToken', { accountId, id, name }),
+    /** Resolves to false if the account has no such token. */
+    delete: (accountId: Id, id: Id) => run('deleteAccessToken', { accountId, id }),
+    /** Writes the remaining times of last use. */
     close: memory.close,
   }
 }

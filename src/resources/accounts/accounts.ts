@@ -44,20 +44,6 @@ export interface Usage {
   monthly: PeriodUsage
 }
 
-export interface Accounts {
-  /**
-   * Resolves to the account with the generated password of its owner, which is shown once.
-   * @throws TooManyWaiting
-   */
-  create(account: NewAccount): Promise<{ account: AccountWithOwner; password: string } | 'taken'>
-  find(id: Id): Promise<AccountWithOwner | undefined>
-  list(page: { limit: number; offset: number }): Promise<{ total: number; rows: AccountWithOwner[] }>
-  change(id: Id, set: AccountChange): Promise<AccountWithOwner | 'missing' | 'taken'>
-  /** Resolves to the new password of the owner, whose sessions end; undefined if there is no such account. */
-  resetPassword(id: Id): Promise<string | undefined>
-  usage(id: Id): Promise<Usage | undefined>
-}
-
 interface AccountOptions {
   db: Db
   find: Find
@@ -68,13 +54,23 @@ interface AccountOptions {
   plans: Plans
 }
 
-export function createAccounts({ db, find, run, clock, newId, passwords, plans }: AccountOptions): Accounts {
+export type Accounts = ReturnType<typeof createAccounts>
+
+export function createAccounts({ db, find, run, clock, newId, passwords, plans }: AccountOptions) {
   const used = async (accountId: Id, period: string) => {
     const [counter] = await find('counters', [{ accountId, kind: RECIPIENTS, period }], ['count'])
     return counter?.count ?? 0
   }
   return {
-    async create({ name, plan, ownerEmail }) {
+    /**
+     * Resolves to the account with the generated password of its owner, which is shown once.
+     * @throws TooManyWaiting
+     */
+    async create({
+      name,
+      plan,
+      ownerEmail,
+    }: NewAccount): Promise<{ account: AccountWithOwner; password: string } | 'taken'> {
       const password = randomUUID()
       const passwordHash = await passwords.hash(password)
       const now = clock.now()
@@ -84,19 +80,20 @@ export function createAccounts({ db, find, run, clock, newId, passwords, plans }
       if (!isNew) return 'taken'
       return { account: { ...account, ownerEmail, pausedAt: null, pauseReason: null }, password }
     },
-    find: id => findAccountWithOwner(db, id),
-    list: page => listAccounts(db, page),
-    async change(id, set) {
+    find: (id: Id) => findAccountWithOwner(db, id),
+    list: (page: { limit: number; offset: number }) => listAccounts(db, page),
+    async change(id: Id, set: AccountChange): Promise<AccountWithOwner | 'missing' | 'taken'> {
       const result = await run('changeAccount', { id, set })
       if (result !== 'changed') return result
       return (await findAccountWithOwner(db, id)) ?? 'missing'
     },
-    async resetPassword(id) {
+    /** Resolves to the new password of the owner, whose sessions end; undefined if there is no such account. */
+    async resetPassword(id: Id) {
       const password = randomUUID()
       const passwordHash = await passwords.hash(password)
       return (await run('resetOwnerPassword', { id, passwordHash })) ? password : undefined
     },
-    async usage(id) {
+    async usage(id: Id): Promise<Usage | undefined> {
       const [account] = await find('accounts', [{ id }], ['plan'])
       if (!account) return undefined
       const plan = plans.named(account.plan)

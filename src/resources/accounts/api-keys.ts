@@ -18,27 +18,6 @@ export type ApiKeyView = Pick<
   'id' | 'name' | 'tokenStart' | 'domainId' | 'createdAt' | 'lastUsedAt'
 >
 
-export interface ApiKeys {
-  /**
-   * @param domainId domain that the key is restricted to
-   * @returns undefined if the account has no such domain
-   */
-  create(
-    accountId: Id,
-    key: { name: string; domainId: Id | null },
-  ): Promise<{ id: Id; token: string } | undefined>
-  find(token: string): Promise<KeyHolder | undefined>
-  /** Drops cached keys after a deletion. */
-  forget(): void
-  list(accountId: Id): Promise<ApiKeyView[]>
-  /** Resolves to the key; undefined if the account has no such key. */
-  rename(accountId: Id, id: Id, name: string): Promise<ApiKeyView | undefined>
-  /** Resolves to false if the account has no such key. */
-  delete(accountId: Id, id: Id): Promise<boolean>
-  /** Writes the remaining times of last use. */
-  close(): Promise<void>
-}
-
 const SHOWN_CHARACTERS = 8
 
 interface ApiKeyOptions {
@@ -71,7 +50,9 @@ export function newApiKey(options: {
   }
 }
 
-export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
+export type ApiKeys = ReturnType<typeof createApiKeys>
+
+export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions) {
   const memory = createCredentialMemory({
     load: tokenHash => findKeyHolder(lookUp, tokenHash),
     writeUse: (ids, at) => run('touchApiKeys', { ids, at }),
@@ -83,20 +64,26 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
     clock,
   })
   return {
-    async create(accountId, { name, domainId }) {
+    /** Resolves to undefined if the account does not have the domain that the key is restricted to. */
+    async create(accountId: Id, { name, domainId }: { name: string; domainId: Id | null }) {
       const now = clock.now()
       const { row, token } = newApiKey({ id: newId(now), accountId, name, domainId, prefix, now })
       return (await run('createApiKey', row)) ? { id: row.id, token } : undefined
     },
-    async find(token) {
+    async find(token: string): Promise<KeyHolder | undefined> {
       const key = await memory.find(token)
       if (key) memory.noteUse(key.id)
       return key
     },
+    /** Drops cached keys after a deletion. */
     forget: memory.forget,
-    list: accountId => listApiKeys(db, accountId),
-    rename: (accountId, id, name) => run('renameApiKey', { accountId, id, name }),
-    delete: (accountId, id) => run('deleteApiKey', { accountId, id }),
+    list: (accountId: Id): Promise<ApiKeyView[]> => listApiKeys(db, accountId),
+    /** Resolves to the key; undefined if the account has no such key. */
+    rename: (accountId: Id, id: Id, name: string): Promise<ApiKeyView | undefined> =>
+      run('renameApiKey', { accountId, id, name }),
+    /** Resolves to false if the account has no such key. */
+    delete: (accountId: Id, id: Id) => run('deleteApiKey', { accountId, id }),
+    /** Writes the remaining times of last use. */
     close: memory.close,
   }
 }

@@ -11,32 +11,11 @@ import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { DkimAlgorithm } from '../../protocols/dkim/keys.ts'
 import type { DkimKeyRow } from '../../store/model/schema.ts'
-import type { FoundPage, ListPage } from '../../store/reading/list-page.ts'
-import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
+import type { ListPage } from '../../store/reading/list-page.ts'
+import { type CheckerOptions, createChecker } from './checker.ts'
 import { type DomainChanges, type DomainRefusal, domainRefusalOf } from './commands.ts'
 import { type DomainWithKeys, findDomain, listDomains } from './domain-rows.ts'
 import { EARLY_CHECKS_MS } from './status.ts'
-
-export interface Domains {
-  create(
-    accountId: Id,
-    name: string,
-    region: string,
-    settings?: DomainChanges,
-    options?: { isClaim: boolean },
-  ): Promise<DomainWithKeys | DomainRefusal>
-  list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
-  find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
-  /**
-   * Checks the DNS records now. Concurrent requests for one domain share a check. Resolves to undefined if
-   * the account has no such domain.
-   * @throws TooManyWaiting
-   */
-  verify(accountId: Id, id: Id): Promise<CheckedResult | undefined>
-  /** Resolves to undefined if the account has no such domain. */
-  change(accountId: Id, id: Id, changes: DomainChanges): Promise<DomainWithKeys | undefined>
-  delete(accountId: Id, id: Id): Promise<boolean>
-}
 
 export type GenerateKey = (algorithm: DkimAlgorithm) => Promise<{ privateKey: Uint8Array; publicKey: string }>
 
@@ -55,12 +34,20 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
   { slot: 3, algorithm: 'ed25519-sha256' },
 ]
 
-export function createDomains(options: DomainOptions): Domains {
+export type Domains = ReturnType<typeof createDomains>
+
+export function createDomains(options: DomainOptions) {
   const { db, run, clock, newId, pendingMax } = options
   /** Limits creation to one at a time per account, so that refused requests do not generate keys. */
   const inTurn = createKeyedLock()
   return {
-    create: (accountId, name, region, settings = {}, { isClaim } = { isClaim: false }) =>
+    create: (
+      accountId: Id,
+      name: string,
+      region: string,
+      settings: DomainChanges = {},
+      { isClaim } = { isClaim: false },
+    ): Promise<DomainWithKeys | DomainRefusal> =>
       inTurn(idKey(accountId), async () => {
         const refusal = await domainRefusalOf(db, { accountId, name, pendingMax, isClaim })
         if (refusal !== undefined) return refusal
@@ -94,11 +81,18 @@ export function createDomains(options: DomainOptions): Domains {
         const result = await run('createDomain', { domain, keys, pendingMax, isClaim })
         return result === 'created' ? { ...domain, keys } : result
       }),
-    list: (accountId, page) => listDomains(db, accountId, page),
-    find: (accountId, id) => findDomain(db, accountId, id),
+    list: (accountId: Id, page: ListPage) => listDomains(db, accountId, page),
+    find: (accountId: Id, id: Id) => findDomain(db, accountId, id),
+    /**
+     * Checks the DNS records now. Concurrent requests for one domain share a check. Resolves to undefined if
+     * the account has no such domain.
+     * @throws TooManyWaiting
+     */
     verify: createChecker(options),
-    change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes, at: clock.now() }),
-    delete: (accountId, id) => run('deleteDomain', { accountId, id, at: clock.now() }),
+    /** Resolves to undefined if the account has no such domain. */
+    change: (accountId: Id, id: Id, changes: DomainChanges) =>
+      run('changeDomain', { accountId, id, changes, at: clock.now() }),
+    delete: (accountId: Id, id: Id) => run('deleteDomain', { accountId, id, at: clock.now() }),
   }
 }
 

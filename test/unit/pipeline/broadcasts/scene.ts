@@ -6,7 +6,7 @@ import { createFetchAttachments } from '../../../../src/pipeline/accept/fetch-at
 import { createPreparation } from '../../../../src/pipeline/accept/prepare.ts'
 import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal.ts'
 import { findDueBroadcast } from '../../../../src/pipeline/broadcasts/broadcast-rows.ts'
-import { type BroadcastDetail, createBroadcasts } from '../../../../src/pipeline/broadcasts/broadcasts.ts'
+import { type BroadcastDetail, Broadcasts } from '../../../../src/pipeline/broadcasts/broadcasts.ts'
 import type { BroadcastFields } from '../../../../src/pipeline/broadcasts/draft.ts'
 import { expandCommandsWith, QUEUED_EMAILS_SLOW_MIN } from '../../../../src/pipeline/broadcasts/expand.ts'
 import { linkFault } from '../../../../src/pipeline/broadcasts/link-base.ts'
@@ -68,7 +68,7 @@ export async function openBroadcasts(
     throw error
   }
   const linkTerms = await store.run('linkTerms', { baseUrl: LINK_BASE_URL })
-  const broadcasts = createBroadcasts({
+  const broadcasts = new Broadcasts({
     ...{ ...store, clock, newId, resumeEmails, simulatorDomains: terms.simulatorDomains },
     linkBase: { url: linkBase, setting: 'http.base_url' },
     accept: createAccept({
