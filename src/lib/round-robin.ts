@@ -40,6 +40,21 @@ export class RoundRobin<T> {
     this.#size++
   }
 
+  /**
+   * Adds an item before the others of its owner, which keeps its place among the owners. Takes constant time
+   * if an item of the owner has been taken.
+   */
+  addFirst(owner: string, item: T): void {
+    const queue = this.#waiting.get(owner)
+    if (!queue) {
+      this.add(owner, item)
+      return
+    }
+    if (queue.at > 0) queue.items[--queue.at] = item
+    else queue.items.unshift(item)
+    this.#size++
+  }
+
   /** Removes and returns the next item; undefined if none waits. */
   take(): T | undefined {
     const [first] = this.#waiting

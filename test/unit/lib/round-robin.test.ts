@@ -26,6 +26,19 @@ test('round robin: a new owner waits for one item of each other owner at most', 
   assert.equal([waiting.take(), waiting.take()], ['a1', 'b'])
 })
 
+test('round robin: an item that is added first comes before the others of its owner, in the turn of the owner', () => {
+  const waiting = new RoundRobin<string>()
+  for (const item of ['a1', 'a2', 'b1', 'b2']) waiting.add(item[0]!, item)
+  assert.is(waiting.take(), 'a1')
+  waiting.addFirst('a', 'a1 again')
+  waiting.addFirst('b', 'b0')
+  waiting.addFirst('c', 'c1')
+  assert.is(waiting.countOf('b'), 3)
+  const rest = Array.from({ length: waiting.size }, () => waiting.take())
+  assert.equal(rest, ['b0', 'a1 again', 'c1', 'b1', 'a2', 'b2'])
+  assert.is(waiting.size, 0)
+})
+
 test('round robin: an owner that always has items waiting keeps its order', () => {
   const waiting = new RoundRobin<string>()
   for (let i = 0; i < 10; i++) waiting.add('a', String(i))

@@ -10,7 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { type ClientConnection, type Connections, connectionOf } from './connections.ts'
 import { endConnection, headerLines, type RawRefusal, rawRefusal } from './last-words.ts'
-import { PieceTurns } from './piece-turns.ts'
+import { ParserTurns } from './parser-turns.ts'
 import type { ReceivedRequest } from './received-request.ts'
 import { isEndless, RequestFeed } from './request-feed.ts'
 
@@ -45,11 +45,12 @@ export function guardConnections(
     else end()
   }
   const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 'late') })
-  const turns = new PieceTurns()
+  const turns = new ParserTurns()
   const open = (connection: ClientConnection, stream: Socket) => {
     connections.open(connection, stream, clock.monotonic())
     const feed = new RequestFeed(connection, stream, turns, () => refuse(connection, 'crumbs'))
     connection.readOn = () => feed.readOn()
+    if (turns.isOver) feed.waitForTurn()
     // a client that closes its side still gets what is due, but nobody waits for an endless reply
     stream.once('end', () => {
       if (isEndless(connection.reply)) connection.destroy()
@@ -64,6 +65,7 @@ export function guardConnections(
   const handshakes = new Map<string, ClientConnection>()
   server.on('connection', (socket: Socket) => {
     const connection = connections.admit(socket, clock.monotonic())
+    turns.accept()
     if (!connection) return
     watch.start()
     if (!isSecure) return open(connection, socket)

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { areCrumbs } from '../../../lib/crumbs.ts'
 import type { ClientConnection } from './connections.ts'
-import type { PieceTurns } from './piece-turns.ts'
+import { type ParserTurns, REQUEST_PIECES, UNREAD_PIECES } from './parser-turns.ts'
 import type { ReceivedRequest } from './received-request.ts'
 
 /** Requests that may wait for the reply to an earlier one. While so many wait, nothing is read. */
@@ -17,6 +17,11 @@ export const WAITING_MAX = 16
 const WAITING_LOW = WAITING_MAX / 2
 /** Bytes of a chunked body that the parser gets at once: at most 341 chunks. */
 const CHUNKED_SLICE_BYTES = 2_048
+/** The same while its chunks have at most `SMALL_PIECE_BYTES` on average: at most 85 chunks. */
+const SMALL_SLICE_BYTES = 512
+const SMALL_PIECE_BYTES = 16
+/** Turns within which what a connection had sent while it waited is read. */
+const BEGIN_TURNS = 2
 const HEAD_END = '\r\n\r\n'
 /** Offset of the end of the shortest header section, `GET / HTTP/1.1`, without blank lines before it. */
 const HEAD_END_FROM = 14
@@ -27,7 +32,7 @@ type Pausable = Socket & { _paused?: boolean }
 export class RequestFeed {
   readonly #connection: ClientConnection
   readonly #stream: Pausable
-  readonly #turns: PieceTurns
+  readonly #turns: ParserTurns
   readonly #onCrumbs: () => void
   readonly #parse: (bytes: Buffer) => void
   /** Reads since the last request was complete, and their bytes. */
@@ -37,12 +42,14 @@ export class RequestFeed {
   #isHolding = false
   /** Whether the rest of a read waits for a later turn. */
   #isPostponed = false
+  /** Turn in which the connection began to be read after it had waited. */
+  #beganIn = Number.NEGATIVE_INFINITY
 
   /**
    * @param stream stream on which the runtime has installed its parser
    * @param onCrumbs called when a request arrives in absurdly small pieces; must refuse the connection
    */
-  constructor(connection: ClientConnection, stream: Socket, turns: PieceTurns, onCrumbs: () => void) {
+  constructor(connection: ClientConnection, stream: Socket, turns: ParserTurns, onCrumbs: () => void) {
     this.#connection = connection
     this.#stream = stream
     this.#turns = turns
@@ -51,6 +58,12 @@ export class RequestFeed {
     this.#parse = parse
     stream.on('data', chunk => this.#take(chunk))
     stream.off('data', parse)
+  }
+
+  /** Reads nothing before the turn of the connection comes. */
+  waitForTurn(): void {
+    this.#stream.pause()
+    this.#postpone()
   }
 
   /** Reads on if reading was stopped and few enough requests wait. Must be called after each reply. */
@@ -86,29 +99,41 @@ export class RequestFeed {
     return false
   }
 
-  /** A body with a length is one piece for each read, so it never waits behind bodies of many chunks. */
+  /** The body of a request that has begun never waits if it has a length, because a read is one piece of it. */
   #isOfLaterTurn(): boolean {
     if (this.#isPostponed) return true // the reader of the body has resumed the connection
+    if (!this.#turns.isOver) return false
+    if (this.#turns.number - this.#beganIn <= BEGIN_TURNS) {
+      this.#beganIn = Number.NEGATIVE_INFINITY
+      return false
+    }
     const body = this.#bodyInProgress()
-    return this.#turns.isOver && body !== undefined && isChunked(body)
+    return body === undefined || isChunked(body)
   }
 
   #postpone(): void {
     if (this.#isPostponed) return
     this.#isPostponed = true
-    this.#turns.wait(this.#connection.network.name, () => {
+    this.#turns.wait(this.#connection.network.name, this.#bodyInProgress() !== undefined, () => {
       this.#isPostponed = false
       this.#resume()
+      if (this.#stream.isPaused()) return
+      if (this.#stream.readableLength > 0) {
+        this.#stream.read() // at once, so that the turn is used up before the next connection goes on
+      } else {
+        this.#beganIn = this.#turns.number
+        this.#turns.spend(UNREAD_PIECES)
+      }
     })
   }
 
   /** @returns the bytes after the slice */
   #parseSlice(bytes: Buffer): Buffer {
-    const body = this.#bodyInProgress()
-    const slice = bytes.subarray(0, sliceLength(bytes, body))
-    const before = body?.pieceCount ?? 0
+    const { latest } = this.#connection
+    const slice = bytes.subarray(0, sliceLength(bytes, this.#bodyInProgress()))
+    const before = latest?.pieceCount ?? 0
     this.#parse(slice)
-    this.#settle(body, before)
+    this.#settle(latest, before)
     return bytes.subarray(slice.length)
   }
 
@@ -119,16 +144,19 @@ export class RequestFeed {
   }
 
   /**
-   * @param body request whose body was being read before the last call of the parser
-   * @param before pieces of that body at that time
+   * @param previous latest request before the last call of the parser
+   * @param before pieces of its body at that time
    */
-  #settle(body: ReceivedRequest | undefined, before: number): void {
+  #settle(previous: ReceivedRequest | undefined, before: number): void {
     const { latest } = this.#connection
     if (latest === undefined) return
-    const pieceCount = latest.pieceCount - (latest === body ? before : 0)
-    if (pieceCount > 1) this.#turns.spend(pieceCount)
-    latest.handOn()
-    if (latest !== body || latest.complete) {
+    const isNew = latest !== previous
+    const pieceCount = latest.pieceCount - (isNew ? 0 : before)
+    if (isNew || pieceCount > 0) {
+      this.#turns.spend(isNew ? REQUEST_PIECES + pieceCount : pieceCount)
+      latest.handOn()
+    }
+    if (isNew || (pieceCount > 0 && latest.complete)) {
       this.#readCount = 0
       this.#readBytes = 0
     }
@@ -173,7 +201,9 @@ function sliceLength(bytes: Buffer, body: ReceivedRequest | undefined): number {
     return isOneRequest ? bytes.length : bodyAt
   }
   const leftBytes = Number(body.headers['content-length']) - body.contentBytes
-  return leftBytes > 0 ? leftBytes : CHUNKED_SLICE_BYTES
+  if (leftBytes > 0) return leftBytes
+  const isSmall = body.contentBytes <= body.pieceCount * SMALL_PIECE_BYTES
+  return isSmall ? SMALL_SLICE_BYTES : CHUNKED_SLICE_BYTES
 }
 
 function isChunked({ headers }: ReceivedRequest): boolean {

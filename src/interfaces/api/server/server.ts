@@ -105,7 +105,7 @@ export async function bindHttpServer(
   guardConnections(server, connections, { clock, headers, isSecure: certificates !== undefined })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
   server.on('error', onError)
   return {
@@ -132,6 +132,12 @@ export async function bindHttpServer(
     },
   }
 }
+
+/**
+ * Connections that may wait to be accepted. When the queue is full, clients try again only after a second or
+ * more.
+ */
+const BACKLOG = 4_096
 
 /** Time limits of Node are off, because `connection-watch.ts` enforces ours. */
 const LIMITS = {
