@@ -8,7 +8,6 @@ import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
 import { destinationCliCommands } from './destination-commands.ts'
 import { emailCommands } from './email-commands.ts'
-import { holdCliCommands } from './hold-commands.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
 import { setupCommands } from './setup-commands.ts'
@@ -32,7 +31,6 @@ const COMMANDS: readonly CliCommand[] = [
   ...userCliCommands,
   ...keyCliCommands,
   ...queueCliCommands,
-  ...holdCliCommands,
   ...emailCommands,
   ...destinationCliCommands,
   ...setupCommands,

@@ -1,7 +1,8 @@
-/** Operations that create and delete API keys and access tokens. */
+/** Operations on keys: API keys and access tokens are created and deleted, DKIM keys are rotated. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
+import { parseDomain } from '../../../protocols/smtp/address.ts'
 import { findAccessTokenAccount } from '../../../resources/accounts/access-token-rows.ts'
 import { newAccessToken } from '../../../resources/accounts/access-tokens.ts'
 import { findApiKeyAccount } from '../../../resources/accounts/api-key-rows.ts'
@@ -24,7 +25,9 @@ export const keyOperations = {
     async (parts, { name, account_id: accountText, domain }) => {
       const { db, run, clock, newId, apiKeyPrefix: prefix } = parts
       const accountId = await accountOf(parts, accountText)
-      const domainId = domain === null ? null : await domainOf(db, accountId, domain)
+      const [bound] = domain === null ? [] : await domainsNamed(db, domain.toLowerCase(), accountId)
+      if (domain !== null && !bound) throw new OperationRefused(`The account has no domain ${domain}.`)
+      const domainId = bound?.id ?? null
       const now = clock.now()
       const { row, token } = newApiKey({ id: newId(now), accountId, name, domainId, prefix, now })
       if (!(await run('createApiKey', row))) throw new OperationRefused(`Account ${accountText} not found.`)
@@ -78,15 +81,51 @@ export const keyOperations = {
       throw new OperationRefused(`Access token ${text} not found.`)
     return { id: wireId('tok', id) }
   }),
+
+  /**
+   * Rotates the key of the domain in the given account, or of the only domain with this name and an active
+   * key.
+   */
+  'domain.rotate_keys': operation(
+    z.object({ name: z.string().max(253), account_id: z.string().nullable() }),
+    async (parts, { name, account_id: accountText }) => {
+      const { db, run, clock } = parts
+      const accountId = accountText === null ? null : await accountOf(parts, accountText)
+      const domain = parseDomain(name)
+      const domains = domain === undefined ? [] : await domainsNamed(db, domain, accountId)
+      if (domains.length === 0) throw new OperationRefused(`Domain ${name} not found.`)
+      const at = clock.now()
+      for (const { id, accountId: owner } of domains) {
+        const wantedAt = await run('wantRotation', { domainId: id, at })
+        if (wantedAt !== undefined)
+          return {
+            id: wireId('dom', id),
+            name: domain!,
+            account_id: wireId('acc', owner),
+            requested_at: timestamp(wantedAt),
+          }
+      }
+      throw new OperationRefused(
+        `${name} has no active DKIM key yet; its keys can be rotated once it is verified.`,
+      )
+    },
+  ),
 }
 
-async function domainOf(db: Db, accountId: Id, name: string): Promise<Id> {
-  const domain = await db
+/** Returns verified domains first, because an unverified domain with the name may belong to somebody else. */
+async function domainsNamed(
+  db: Db,
+  name: string,
+  accountId: Id | null,
+): Promise<{ id: Id; accountId: Id }[]> {
+  const rows = await db
     .selectFrom('domains')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('name', '=', name.toLowerCase())
-    .executeTakeFirst()
-  if (!domain) throw new OperationRefused(`The account has no domain ${name}.`)
-  return domain.id
+    .select(['id', 'accountId', 'status'])
+    .where('name', '=', name)
+    .$if(accountId !== null, query => query.where('accountId', '=', accountId!))
+    .orderBy('id')
+    .execute()
+  const isInUse = ({ status }: (typeof rows)[number]) =>
+    status === 'verified' || status === 'temporary_failure'
+  return [...rows.filter(isInUse), ...rows.filter(row => !isInUse(row))]
 }

@@ -1,6 +1,5 @@
 /** Lists all operations by name, and executes one of them. */
 import { ApiError } from '../../api/api-error.ts'
-import { domainOperations } from './domain-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import {
   type OperationInput,
@@ -16,7 +15,6 @@ const operations = {
   ...userOperations,
   ...keyOperations,
   ...queueOperations,
-  ...domainOperations,
 }
 
 type Table = typeof operations
