@@ -17,6 +17,7 @@ import { generateDkimKey } from '../protocols/dkim/keys.ts'
 import type { FirstRun } from '../resources/accounts/first-run.ts'
 import { createPasswords, type Passwords } from '../resources/accounts/password.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
+import { UNSEALED } from '../store/model/search-index.ts'
 import { awaitFolder } from '../store/opening/open.ts'
 import { readOrCreateSecret, requireSameSecret } from '../store/opening/secret-file.ts'
 import { checkBeforeStart } from '../store/opening/start-check.ts'
@@ -33,7 +34,7 @@ import { startLinkCertificateOrders } from './link-certificates.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startMtaSts } from './mta-sts.ts'
 import { startNotifications } from './notifications.ts'
-import { startQueryWorker } from './query-worker.ts'
+import { createQueryWorker } from './query-worker.ts'
 import { createReadiness } from './readiness.ts'
 import { checkListeners } from './start-faults.ts'
 import {
@@ -147,7 +148,7 @@ async function openContext(
   const secrets = createSecretKeys(secret)
   await requireSameSecret(store.db, store.run, secrets)
   const seed = { secret: new Uint8Array(secret), clockSeat: deps.clock?.seat ?? null }
-  const reading = startQueryWorker({
+  const reading = createQueryWorker({
     entry: new URL('../workers/query.ts', import.meta.url),
     location: store.location,
     connectWriter: store.connectThread,
@@ -158,6 +159,7 @@ async function openContext(
     log,
   })
   stack.defer(reading.stop)
+  store.on(UNSEALED, reading.start) // it builds index blocks
   const plans = await openPlans({ config, clock, log, store })
   const { feedback: rates, logs } = config
   stack.defer(

@@ -32,19 +32,12 @@ export async function startNotifications(context: AppContext, sending: Sending):
     clock,
     log,
   })
-  let isStopping = false
-  const start = () => {
-    if (!worker.isStarted() && !isStopping) worker.startInBackground()
-  }
   stack.defer(async () => {
     await worker.stop()
   })
-  store.on(WEBHOOK_CHANGED, start)
-  if (await hasWebhooks(store.db)) start()
-  stack.adopt(startWebhookNotices(context, sending), notices => {
-    isStopping = true
-    return notices.stop()
-  })
+  store.on(WEBHOOK_CHANGED, () => worker.startOnce())
+  if (await hasWebhooks(store.db)) worker.startOnce()
+  stack.adopt(startWebhookNotices(context, sending), notices => notices.stop())
   stack.adopt(startDsnNotices(context, sending), notices => notices.stop())
 }
 

@@ -1,7 +1,8 @@
 /**
- * Main-thread side of the query worker, which answers expensive queries (lists, exports, metrics).
+ * Main-thread side of the query worker, which answers expensive queries (lists, exports, metrics). Its thread
+ * starts with the first call, because it takes 80 ms of CPU time and memory that a service may never need.
  *
- * In: calls of `reader`, from the routes of the API. Out: their results. Started by `app.ts`.
+ * In: calls of `reader`, from the routes of the API. Out: their results. Created by `app.ts`.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
@@ -10,7 +11,7 @@ import type { Log, LogLevel } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
-import { type Caller, createCaller } from '../lib/worker-rpc.ts'
+import { type Caller, createCaller, WorkerEnded } from '../lib/worker-rpc.ts'
 import { StorageUnavailable } from '../store/model/command.ts'
 import type { StoreLocation } from '../store/opening/dialect.ts'
 import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
@@ -21,6 +22,8 @@ export interface QueryWorker {
    * WorkerEnded until a worker that died has been restarted.
    */
   reader: ReadingFunctions
+  /** Starts the thread unless it was started. */
+  start(): void
   stop(): Promise<void>
 }
 
@@ -38,9 +41,9 @@ interface QueryWorkerOptions {
 
 const WAITING_MAX = 200
 
-export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
+export function createQueryWorker(options: QueryWorkerOptions): QueryWorker {
   const { entry, clock, log } = options
-  let caller: Caller
+  let caller: Caller | undefined
   const worker = new SupervisedWorker({
     name: 'query',
     entry,
@@ -55,6 +58,8 @@ export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
   })
   const ask = <K extends keyof ReadingFunctions>(name: K): ReadingFunctions[K] => {
     const asked = async (input: unknown) => {
+      worker.startOnce()
+      if (!caller) throw new WorkerEnded('the query worker has stopped')
       if (caller.pendingCount() >= WAITING_MAX)
         throw new TooManyWaiting(`more than ${WAITING_MAX} questions wait for the query worker`)
       return caller.call(name, input).catch(asThrown)
@@ -62,7 +67,6 @@ export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
     return asked as ReadingFunctions[K]
   }
 
-  worker.startInBackground()
   return {
     reader: {
       listEmails: ask('listEmails'),
@@ -78,6 +82,7 @@ export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
       exportContacts: ask('exportContacts'),
       listRequests: ask('listRequests'),
     },
+    start: () => worker.startOnce(),
     async stop() {
       await worker.stop()
     },

@@ -124,19 +124,18 @@ export class SupervisedWorker {
     return running.ready
   }
 
-  /** Starts the thread without waiting for it. A failure is logged, and the thread is restarted. */
-  startInBackground(): void {
+  /**
+   * Starts the thread unless it was started or stopped, without waiting for it. A failure is logged, and the
+   * thread is restarted.
+   */
+  startOnce(): void {
+    if (this.#wasStarted || this.#isStopping) return
     this.start().catch(error =>
       this.#options.log.error(
         { event: 'worker_not_started', ...this.#fields, err: error },
         `${this.#label} did not start; it is started again`,
       ),
     )
-  }
-
-  /** Whether `start` was called. The thread may be waiting for a restart. */
-  isStarted(): boolean {
-    return this.#wasStarted
   }
 
   /** Sends a message, which is lost if the thread has died. */

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
-import { startQueryWorker } from '../../../src/app/query-worker.ts'
+import { createQueryWorker } from '../../../src/app/query-worker.ts'
 import { emailListRoutes } from '../../../src/interfaces/api/emails/list-routes.ts'
 import { createHttpApp } from '../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../src/interfaces/api/server/server.ts'
@@ -28,7 +28,7 @@ async function open(t: TestContext) {
     debug() {},
     warn() {},
   } as unknown as Log
-  const reading = startQueryWorker({
+  const reading = createQueryWorker({
     entry: new URL('./scripted-reading.ts', import.meta.url),
     location: { kind: 'sqlite', databaseFile: '', blobFolder: '' },
     connectWriter() {
@@ -72,6 +72,14 @@ async function open(t: TestContext) {
   }
   return { clock, list, faults, threadCount: () => writerPorts.length }
 }
+
+test('query worker: its thread starts with the first call', async t => {
+  const { list, threadCount } = await open(t)
+  assert.is(threadCount(), 0)
+  await list()
+  await list()
+  assert.is(threadCount(), 1)
+})
 
 test('query worker: calls in progress at its death are answered 503', async t => {
   const { list, faults } = await open(t)

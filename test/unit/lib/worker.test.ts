@@ -47,9 +47,18 @@ function open(t: TestContext, { does = 'waits', beforeRestart, impossible = [] }
 
 test('worker: start resolves with the first message of the thread', async t => {
   const { worker } = open(t)
-  assert.not(worker.isStarted())
   assert.equal(await worker.start(), { start: 1 })
-  assert.ok(worker.isStarted())
+})
+
+test('worker: startOnce starts one thread, and none after stop', async t => {
+  const first = open(t)
+  first.worker.startOnce()
+  first.worker.startOnce()
+  assert.is(first.startCount(), 1)
+  const second = open(t)
+  await second.worker.stop()
+  second.worker.startOnce()
+  assert.is(second.startCount(), 0)
 })
 
 test('worker: a thread that dies is restarted one second later, with new data', async t => {
@@ -111,7 +120,7 @@ test('worker: start rejects with the error that the thread died of, and the thre
 test('worker: a thread that cannot be created is retried, at the start and after a death', async t => {
   const { worker, clock, events, restart, startCount } = open(t, { impossible: [1, 3] })
   assert.match(String(await worker.start().catch(error => error.message)), /too many threads/)
-  assert.ok(worker.isStarted())
+  worker.startOnce() // it was started, although it waits for its restart
   await restart(1)
   worker.post('die')
   await until(() => clock.timerCount > 0)
