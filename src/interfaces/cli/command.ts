@@ -94,7 +94,7 @@ export interface CliCommand {
   details?: string
   options?: ParseArgsConfig['options']
   /** Minimum and maximum number of arguments. */
-  positionals?: { least: number; most: number }
+  positionals?: { min: number; max: number }
   /** @throws UsageError, CommandError, OperationRefused */
   run(input: CommandInput): Promise<CliResult>
 }

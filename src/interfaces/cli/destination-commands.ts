@@ -50,12 +50,12 @@ export const destinationCliCommands: CliCommand[] = [
     details: pagingDetails('destinations', SHOWN_DESTINATIONS_MAX),
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
-      const given = dayOf(values.day)
+      const day = dayOf(values.day)
       const page = cliPageOf(values, SHOWN_DESTINATIONS_MAX)
       const { db, clock, pathsTo } = await open()
       const now = clock.now()
       const { entries, total } = await reportDestinations(db, {
-        day: given ?? utcDay(now),
+        day: day ?? utcDay(now),
         site: null,
         now,
         ...page,
@@ -73,7 +73,7 @@ export const destinationCliCommands: CliCommand[] = [
     summary: 'Probe a paused destination now with a single delivery',
     details:
       '  <destination>  The name that `mailhorn destinations` shows; quote it if it consists of several hosts.',
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ positionals, open }) {
       const { change }: Pick<Installation, 'change'> = await open()
       const destination = positionals[0]!

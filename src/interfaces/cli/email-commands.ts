@@ -20,7 +20,7 @@ export const emailCommands: CliCommand[] = [
     usage: '<id>',
     summary: 'Show an email with the state and the SMTP transcripts of its deliveries',
     details: '  <id>  The email ID, eml_…, of any account, even if its region has no delivery events.',
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ positionals, open }) {
       const named = positionals[0]!
       const id = parseWireId('eml', named)
@@ -131,9 +131,9 @@ function attemptLines(attempt: ShownAttempt): string[] {
   const { at, finished_at: end, outcome, hosts, mx_host: host, mx_ip: ip } = attempt
   const took = end === null ? '' : ` in ${Date.parse(end) - Date.parse(at)} ms`
   const where = hosts.length === 0 && host !== null ? ` by ${host}${ip === null ? '' : ` [${ip}]`}` : ''
-  const said = attempt.reply === null ? '' : `: ${printable(attempt.reply)}`
+  const reply = attempt.reply === null ? '' : `: ${printable(attempt.reply)}`
   return [
-    `  Attempt ${attempt.attempt}, ${at}: ${outcome}${took}${printable(where)}${phaseText(attempt.phase)}${said}`,
+    `  Attempt ${attempt.attempt}, ${at}: ${outcome}${took}${printable(where)}${phaseText(attempt.phase)}${reply}`,
     ...hosts.flatMap(hostLines),
   ]
 }
@@ -141,9 +141,9 @@ function attemptLines(attempt: ShownAttempt): string[] {
 function hostLines(trial: ShownHost): string[] {
   const { host, ip, source_ip: source, policy, phase, phases, reply } = trial
   const from = source === null ? '' : ` from ${source}`
-  const steps = phases.map(({ phase: name, ms, reply: said }) => {
-    const isLast = name === phase && said === null
-    return `      ${name.padEnd(PHASE_COLUMNS)} ${`${ms} ms`.padStart(TIME_COLUMNS)}  ${printable((isLast ? reply : said) ?? '')}`
+  const steps = phases.map(({ phase: name, ms, reply: phaseReply }) => {
+    const isLast = name === phase && phaseReply === null
+    return `      ${name.padEnd(PHASE_COLUMNS)} ${`${ms} ms`.padStart(TIME_COLUMNS)}  ${printable((isLast ? reply : phaseReply) ?? '')}`
   })
   const isTold = phases.some(
     step => step.phase === phase && (step.reply === null || step.reply.slice(0, 3) === reply.slice(0, 3)),

@@ -50,7 +50,7 @@ export const keyCliCommands: CliCommand[] = [
     details: `  --account <id>   The account; required if there is more than one.
   --domain <name>  Restrict the key to this domain.`,
     options: { account: { type: 'string' }, domain: { type: 'string' } },
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ values: { account, domain }, positionals, open }) {
       const created = await (await open()).change('key.create', {
         name: positionals[0]!,
@@ -64,7 +64,7 @@ export const keyCliCommands: CliCommand[] = [
     name: 'key delete',
     usage: '<id>',
     summary: 'Delete an API key; requests that use it are rejected immediately',
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ positionals, open }) {
       const deleted = await (await open()).change('key.delete', { id: positionals[0]! })
       return { json: { ...deleted, deleted: true }, text: `${deleted.id} was deleted.` }
@@ -125,7 +125,7 @@ export const keyCliCommands: CliCommand[] = [
       operator: { type: 'boolean' },
       account: { type: 'string' },
     },
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ values, positionals, open }) {
       if (values.scopes === undefined)
         throw new UsageError('--scopes is required; use --scopes full for everything')
@@ -145,7 +145,7 @@ export const keyCliCommands: CliCommand[] = [
     name: 'token delete',
     usage: '<id>',
     summary: 'Revoke an access token; requests that use it are rejected immediately',
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ positionals, open }) {
       const deleted = await (await open()).change('token.delete', { id: positionals[0]! })
       return { json: { ...deleted, deleted: true }, text: `${deleted.id} was deleted.` }

@@ -27,9 +27,9 @@ export function more({ limit, offset }: CliPage, shown: number, total: number): 
   return `Showing ${offset + 1} to ${offset + shown} of ${total}; use --offset ${offset + limit} to show more.`
 }
 
-function numberOf(name: string, text: string | boolean | undefined, fallback: number, least: number): number {
+function numberOf(name: string, text: string | boolean | undefined, fallback: number, min: number): number {
   if (text === undefined) return fallback
   const value = typeof text === 'string' && /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least) return value
-  throw new UsageError(`--${name} must be an integer from ${least} to 999999`)
+  if (value >= min) return value
+  throw new UsageError(`--${name} must be an integer from ${min} to 999999`)
 }

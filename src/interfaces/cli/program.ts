@@ -36,7 +36,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...setupCommands,
 ]
 /** Errors whose message is sufficient, without a stack. */
-const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
+const EXPECTED = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -63,12 +63,12 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
 function failureText(error: Error): string | undefined {
   if (error instanceof RecordFault) return `the configuration is wrong: dns.records ${error.message}`
   const { message, stack } = error
-  const isForeseen = FORESEEN.some(kind => error instanceof kind) || isStartFault(error)
-  return isForeseen ? message : stack
+  const isExpected = EXPECTED.some(kind => error instanceof kind) || isStartFault(error)
+  return isExpected ? message : stack
 }
 
-async function run(given: readonly string[], deps: ProgramDeps): Promise<number> {
-  const args = presentName(commandFirst(given))
+async function run(line: readonly string[], deps: ProgramDeps): Promise<number> {
+  const args = presentName(commandFirst(line))
   const [first, ...rest] = args
   if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
@@ -138,7 +138,7 @@ function unknown(words: readonly string[]): string {
 
 /** @throws UsageError */
 function readArguments(command: CliCommand, args: readonly string[]) {
-  const { least, most } = command.positionals ?? { least: 0, most: 0 }
+  const { min, max } = command.positionals ?? { min: 0, max: 0 }
   let parsed: ReturnType<typeof parseArgs>
   try {
     parsed = parseArgs({
@@ -152,9 +152,9 @@ function readArguments(command: CliCommand, args: readonly string[]) {
   }
   const values = parsed.values as Record<string, string | boolean | undefined>
   const { positionals } = parsed
-  if (values.help !== true && (positionals.length < least || positionals.length > most))
+  if (values.help !== true && (positionals.length < min || positionals.length > max))
     throw new UsageError(
-      `${positionals.length < least ? 'missing argument' : `unexpected argument "${positionals[most]}"`}\n\n${helpFor(command)}`,
+      `${positionals.length < min ? 'missing argument' : `unexpected argument "${positionals[max]}"`}\n\n${helpFor(command)}`,
     )
   return { values, positionals }
 }

@@ -48,7 +48,7 @@ export const queueCliCommands: CliCommand[] = [
     usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
     summary: 'Retry deferred deliveries immediately',
     options: { ...SELECTING, all: { type: 'boolean' } },
-    positionals: { least: 0, most: RETRIED_DOMAINS_MAX },
+    positionals: { min: 0, max: RETRIED_DOMAINS_MAX },
     async run({ values, positionals, open }) {
       const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
       const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)

@@ -61,13 +61,13 @@ export const setupCommands: CliCommand[] = [
   The previous key stays published for a week.
   --account <id>  The account; required if several accounts have registered the domain.`,
     options: { account: { type: 'string' } },
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run({ values: { account }, positionals, open }) {
-      const wanted = await (await open()).change('domain.rotate_keys', {
+      const rotation = await (await open()).change('domain.rotate_keys', {
         name: positionals[0]!,
         account_id: textOf(account),
       })
-      return { json: wanted, text: `Key rotation of ${wanted.name} was requested.` }
+      return { json: rotation, text: `Key rotation of ${rotation.name} was requested.` }
     },
   },
   {

@@ -55,7 +55,7 @@ ${PASSWORD_DETAILS}`,
       'new-account': { type: 'string' },
       ...PASSWORD_OPTION,
     },
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run(input) {
       const { values, positionals, open } = input
       if (values.account !== undefined && values['new-account'] !== undefined)
@@ -79,7 +79,7 @@ ${PASSWORD_DETAILS}`,
     summary: 'Reset the password of a user and end all their sessions',
     details: PASSWORD_DETAILS,
     options: PASSWORD_OPTION,
-    positionals: { least: 1, most: 1 },
+    positionals: { min: 1, max: 1 },
     async run(input) {
       const password = await passwordOf(input)
       const { change } = await input.open()

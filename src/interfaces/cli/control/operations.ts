@@ -30,15 +30,16 @@ export type Change = <K extends keyof Table & string>(
  * @throws OperationRefused
  */
 export async function carryOut(parts: OperationParts, name: string, input: unknown): Promise<unknown> {
-  const wanted = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
-  if (!wanted) throw new OperationRefused(`The service does not support ${name}; it may run another version.`)
-  const read = wanted.input.safeParse(input)
+  const operation = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
+  if (!operation)
+    throw new OperationRefused(`The service does not support ${name}; it may run another version.`)
+  const read = operation.input.safeParse(input)
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues
     throw new OperationRefused(`${path.join('.') || 'The input'}: ${message}.`)
   }
   try {
-    return await wanted.run(parts, read.data)
+    return await operation.run(parts, read.data)
   } catch (error) {
     throw error instanceof ApiError ? new OperationRefused(error.message) : error
   }

@@ -27,8 +27,8 @@ const PATH_BYTES_MAX = 107
 export function controlPath(folder: string): string | undefined {
   const path = join(folder, 'control.sock')
   const shorter = relative(process.cwd(), path)
-  const said = shorter.length < path.length ? shorter : path
-  return Buffer.byteLength(said) <= PATH_BYTES_MAX ? said : undefined
+  const shortest = shorter.length < path.length ? shorter : path
+  return Buffer.byteLength(shortest) <= PATH_BYTES_MAX ? shortest : undefined
 }
 
 /**

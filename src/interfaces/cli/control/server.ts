@@ -40,7 +40,7 @@ export async function startControlServer({
     )
     return { close: async () => {} }
   }
-  const underWay = new Set<Promise<void>>()
+  const inProgress = new Set<Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, socket => {
     const serving = serve(socket, parts, log)
       .catch(error => {
@@ -50,8 +50,8 @@ export async function startControlServer({
         )
         socket.destroy()
       })
-      .finally(() => underWay.delete(serving))
-    underWay.add(serving)
+      .finally(() => inProgress.delete(serving))
+    inProgress.add(serving)
   })
   server.maxConnections = CONNECTIONS_MAX
   rmSync(path, { force: true }) // a process that was killed leaves its socket behind
@@ -67,7 +67,7 @@ export async function startControlServer({
   return {
     async close() {
       const closed = new Promise(resolve => server.close(resolve))
-      await Promise.all(underWay)
+      await Promise.all(inProgress)
       await closed
     },
   }
@@ -78,15 +78,15 @@ async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<v
   socket.on('error', error =>
     log.debug({ event: 'control_connection_failed', err: error }, 'A connection of the command line failed'),
   )
-  const asking = limit()
+  const readLimit = limit()
   const line = await readLine(socket).catch(() => undefined)
-  asking.cancel()
+  readLimit.cancel()
   if (line === undefined) return void socket.destroy()
   const reply = await answer(line, parts, log)
   // The callback comes in any case, with an error when the client has gone.
-  const replying = limit()
+  const replyLimit = limit()
   await new Promise<void>(resolve => socket.end(`${JSON.stringify(reply)}\n`, () => resolve()))
-  replying.cancel()
+  replyLimit.cancel()
   socket.destroy()
 }
 

@@ -6,11 +6,11 @@ import { lineText } from '../../../lib/line-text.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { listAccounts } from '../../../resources/accounts/account-rows.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
+import { DEFAULT_PLAN } from '../../../resources/accounts/plans.ts'
 import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
 import { type OperationParts, OperationRefused, operation } from './operation.ts'
 import { printable } from './result.ts'
 
-const DEFAULT_PLAN = 'scale'
 const name = lineText(100).min(1)
 const password = z.string().max(PASSWORD_LENGTH.most).nullable()
 
@@ -29,18 +29,18 @@ export const userOperations = {
     }),
     async (
       parts,
-      { address, operator, account_id: accountText, new_account: accountName, password: given },
+      { address, operator, account_id: accountText, new_account: accountName, password: chosen },
     ) => {
       const { run, clock, newId, passwords } = parts
       const email = readAddress(address)
-      const chosen = choosePassword(given)
+      const text = passwordOf(chosen)
       const now = clock.now()
       const newAccount =
         accountName === null
           ? null
           : { id: newId(now), name: accountName, plan: DEFAULT_PLAN, createdAt: now }
       const accountId = newAccount?.id ?? (await accountOf(parts, accountText))
-      const passwordHash = await passwords.hash(chosen)
+      const passwordHash = await passwords.hash(text)
       const flag = operator ? 1 : 0
       const user = { id: newId(now), accountId, email, passwordHash, operator: flag, createdAt: now } as const
       const result = await run('createUser', { user, newAccount })
@@ -51,7 +51,7 @@ export const userOperations = {
         address: email,
         operator,
         account_id: wireId('acc', accountId),
-        password: given === null ? chosen : null,
+        password: chosen === null ? text : null,
       }
     },
   ),
@@ -59,13 +59,13 @@ export const userOperations = {
   /** Ends all sessions of the user. */
   'user.reset_password': operation(
     z.object({ address: z.string(), password }),
-    async ({ run, passwords }, { address, password: given }) => {
+    async ({ run, passwords }, { address, password: chosen }) => {
       const email = readAddress(address)
-      const chosen = choosePassword(given)
-      const passwordHash = await passwords.hash(chosen)
+      const text = passwordOf(chosen)
+      const passwordHash = await passwords.hash(text)
       const ended = await run('resetPassword', { email, passwordHash })
       if (ended === undefined) throw new OperationRefused(`User ${email} not found.`)
-      return { address: email, password: given === null ? chosen : null, ended_sessions: ended }
+      return { address: email, password: chosen === null ? text : null, ended_sessions: ended }
     },
   ),
 }
@@ -103,8 +103,12 @@ function readAddress(text: string): string {
   return foldAddress(mailbox.address)
 }
 
-function choosePassword(given: string | null): string {
-  if (given === null) return randomUUID()
-  if (given.length >= PASSWORD_LENGTH.least) return given
+/**
+ * Generates a password if none is chosen.
+ * @throws OperationRefused
+ */
+function passwordOf(chosen: string | null): string {
+  const text = chosen ?? randomUUID()
+  if (text.length >= PASSWORD_LENGTH.least) return text
   throw new OperationRefused(`A password must have at least ${PASSWORD_LENGTH.least} characters.`)
 }
