@@ -50,7 +50,7 @@ import { type FirstRun, prepareFirstRun } from '../resources/accounts/first-run.
 import { createRateLimit, type RateLimit } from '../resources/accounts/rate-limit.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
-import { createEventFeed, type EventFeed } from '../resources/events/feed.ts'
+import { EventFeed } from '../resources/events/feed.ts'
 import type { RequestLog } from '../resources/request-log/request-log.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
@@ -103,7 +103,7 @@ export async function startHttpService(
   const { apiKeys, accessTokens } = access
   const rateLimit = rateLimitOf(config, clock)
   const requestLog = startRequestLog(context)
-  const feed = createEventFeed({ db, find, clock, isShared: store.isShared })
+  const feed = new EventFeed({ db, find, clock, isShared: store.isShared })
   const queueAdmin = createQueueAdmin({ db, run, clock, newId })
   await queueAdmin.recover()
   const firstRun = await prepareFirstRunOf(context)

@@ -5,7 +5,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
-import { startInboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
+import { InboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
 import { createIngestLoad, type IngestLoad } from '../pipeline/inbound/ingest-load.ts'
 import { type InboundListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
@@ -96,7 +96,7 @@ function startInboxes(
   const judge = createJudging({ judge: judgeBy(verdicts), clock, log })
   const counts = countInbox(metrics)
   const inboxes = (['small', 'large'] as const).map(sizes => {
-    const inbox = startInboundProcessor({
+    const inbox = new InboundProcessor({
       sizes,
       db: store.db,
       blobs: store.blobs,
@@ -109,8 +109,8 @@ function startInboxes(
       clock,
       log,
     })
-    store.on(INBOUND_STORED[sizes], inbox.note)
-    store.on(MISSED, inbox.note)
+    store.on(INBOUND_STORED[sizes], () => inbox.note())
+    store.on(MISSED, () => inbox.note())
     return inbox
   })
   stack.defer(async () => {

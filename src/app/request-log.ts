@@ -2,7 +2,7 @@
 import { logRoutes } from '../interfaces/api/logs/routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
-import { createRequestLog, type RequestLog } from '../resources/request-log/request-log.ts'
+import { RequestLog } from '../resources/request-log/request-log.ts'
 import type { AppContext } from './context.ts'
 
 /** @returns undefined if requests are not logged */
@@ -22,18 +22,16 @@ export function startRequestLog({
     'logged_requests_dropped',
     'API requests could not be written to the request log; they were answered all the same',
   )
-  const requestLog = createRequestLog({
+  const requestLog = new RequestLog({
     run: store.run,
     clock,
     hasBodies: bodies,
     onDropped: (count, error) => warn({ count, err: error }),
   })
-  metrics.total(
-    'logged_requests_dropped',
-    'API requests that are missing in the request log.',
-    requestLog.droppedCount,
+  metrics.total('logged_requests_dropped', 'API requests that are missing in the request log.', () =>
+    requestLog.droppedCount(),
   )
-  stack.defer(requestLog.close)
+  stack.defer(() => requestLog.close())
   return requestLog
 }
 

@@ -8,7 +8,7 @@ import { broadcastLinkRoutes } from '../interfaces/api/broadcasts/link-routes.ts
 import type { Route } from '../interfaces/api/route/route.ts'
 import { trackingRoutes } from '../interfaces/api/tracking/routes.ts'
 import { unsubscribeRoutes } from '../interfaces/api/unsubscribe/routes.ts'
-import { createVisitBatcher } from '../pipeline/tracking/visit-batcher.ts'
+import { VisitBatcher } from '../pipeline/tracking/visit-batcher.ts'
 import type { LinkPlace } from '../resources/domains/checks/tracking-host.ts'
 import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
@@ -34,7 +34,7 @@ export async function startTracking(
 ): Promise<TrackingLinks> {
   const common = linkHostOf(config)
   const own = await followTrackingHosts({ config, log, store })
-  const visits = createVisitBatcher({
+  const visits = new VisitBatcher({
     run: store.run,
     clock,
     onError: error =>
@@ -48,7 +48,7 @@ export async function startTracking(
         'More opens and clicks arrived than can be recorded; some were dropped',
       ),
   })
-  stack.defer(visits.close)
+  stack.defer(() => visits.close())
   return {
     routes: [
       ...trackingRoutes({ secrets, visits, clock }),

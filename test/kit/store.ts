@@ -14,7 +14,7 @@ import { openStore, type Store } from '../../src/store/opening/open.ts'
 import type { Reader } from '../../src/store/reading/read.ts'
 import { openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { sqliteSession } from '../../src/store/sqlite/group.ts'
-import { createGroupRunner, type GroupResult, type GroupRunner } from '../../src/store/writer/group.ts'
+import { type GroupResult, type GroupRunner, SessionGroups } from '../../src/store/writer/group.ts'
 import type { Announcement, WriteReply } from '../../src/store/writer/protocol.ts'
 import { commands as allCommands } from '../../src/workers/commands.ts'
 import { createDatabase, isOnPostgres, sqliteDatabase, type TestDatabase } from './database.ts'
@@ -118,7 +118,7 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
   const file = join(folder.path, 'test.db')
   writeFileSync(file, await migratedDatabase())
   const connection = openForWriting(file)
-  const runner = createGroupRunner(sqliteSession(connection), groupOptions(commands))
+  const runner = new SessionGroups(sqliteSession(connection), groupOptions(commands))
   const location = locate({ dataDir: folder.path, url: 'sqlite:test.db' })
   const reader = openReader(location)
   const { rows, release } = sqliteDatabase(file)

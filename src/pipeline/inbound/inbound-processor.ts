@@ -29,13 +29,6 @@ import { beginningOf, isTemporary, type MailReader, type MailSource } from './ma
 import { type JudgeMail, NOT_JUDGED, type Verdicts } from './message-verdicts.ts'
 import type { RecentMessageCache } from './recent-message-cache.ts'
 
-export interface InboundProcessor {
-  /** Signals that new messages have been stored. */
-  note(): void
-  /** Messages that are not listed by then are processed again after the next start. */
-  stop(): Promise<void>
-}
-
 interface InboundProcessorOptions {
   sizes: 'small' | 'large'
   db: Db
@@ -85,89 +78,122 @@ const BY_SIZE = {
   },
 }
 
-export function startInboundProcessor(options: InboundProcessorOptions): InboundProcessor {
-  const { db, ingestLoad, clock } = options
-  const { task, find, atOnce, lookedUpMax, refetchesAfterEach } = BY_SIZE[options.sizes]
-  const { notListed, unseen } = errorLogs(options)
-  const stopping = new AbortController()
-  const stopped = whenAborted(stopping.signal)
-  const inProgress = new Map<string, Promise<void>>()
+export class InboundProcessor {
+  readonly #options: InboundProcessorOptions
+  readonly #kind
+  readonly #logs
+  readonly #stopping = new AbortController()
+  readonly #stopped = whenAborted(this.#stopping.signal)
+  readonly #inProgress = new Map<string, Promise<void>>()
   /** Messages that were looked up and are not in progress yet. */
-  let waiting: UnlistedInbound[] = []
-  let hasMore = true
-  let polling: Promise<void> | undefined
-  let polledAt = Number.NEGATIVE_INFINITY
-  let pollTimer: Timer | undefined
+  #waiting: UnlistedInbound[] = []
+  #hasMore = true
+  #polling: Promise<void> | undefined
+  #polledAt = Number.NEGATIVE_INFINITY
+  #pollTimer: Timer | undefined
 
-  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // aborted because the service stops
-  const start = (row: UnlistedInbound) => {
-    const key = idKey(row.id)
-    const work = list(row, options, stopped)
+  constructor(options: InboundProcessorOptions) {
+    this.#options = options
+    this.#kind = BY_SIZE[options.sizes]
+    this.#logs = errorLogs(options)
+    this.note()
+  }
+
+  /** Signals that new messages have been stored. */
+  note(): void {
+    this.#hasMore = true
+    if (this.#kind.refetchesAfterEach) this.#waiting = []
+    this.#proceed()
+  }
+
+  /** Messages that are not listed by then are processed again after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#pollTimer?.cancel()
+    await this.#options.reader.close()
+    await this.#polling
+    await Promise.all(this.#inProgress.values())
+  }
+
+  #proceed(): void {
+    const { task } = this.#kind
+    if (parkedMs(task, this.#options.clock) > 0) this.#pollLater()
+    else inTask(task, () => this.#proceedNow())
+  }
+
+  #proceedNow(): void {
+    const { clock } = this.#options
+    this.#startWaiting()
+    if (this.#yieldsToListener()) this.#pollLater() // a message in progress may outlast the load
+    if (!this.#hasMore || this.#waiting.length > 0 || this.#polling || !this.#hasRoom()) return
+    const isEarly = clock.monotonic() - this.#polledAt < POLL_INTERVAL_MS
+    if (this.#inProgress.size > BATCH_ABOVE && isEarly) this.#pollLater()
+    else this.#pollNow()
+  }
+
+  #pollNow(): void {
+    this.#polling = this.#poll()
       .catch(async error => {
-        notListed({ err: error })
-        await pause()
-        hasMore = true
+        this.#logs.unseen({ err: error })
+        this.#hasMore = true
+        await this.#pause()
       })
       .then(() => {
-        inProgress.delete(key)
-        hasMore ||= refetchesAfterEach
-        proceed()
+        this.#polling = undefined
+        this.#proceed()
       })
-    inProgress.set(key, work)
   }
-  const yieldsToListener = () => ingestLoad.isHigh() && !isOverdue(waiting[0], clock)
-  const hasRoom = () =>
-    inProgress.size < (yieldsToListener() ? CONCURRENCY_UNDER_LOAD : atOnce) && !stopping.signal.aborted
-  const startWaiting = () => {
-    while (waiting.length > 0 && hasRoom()) start(waiting.shift()!)
-  }
-  const poll = async () => {
-    hasMore = false
-    polledAt = clock.monotonic()
+
+  async #poll(): Promise<void> {
+    const { find, lookedUpMax } = this.#kind
+    const { db, clock } = this.#options
+    this.#hasMore = false
+    this.#polledAt = clock.monotonic()
     const rows = await find(db, lookedUpMax)
-    waiting = rows.filter(({ id }) => !inProgress.has(idKey(id)))
-    hasMore ||= rows.length === lookedUpMax
-    startWaiting()
+    this.#waiting = rows.filter(({ id }) => !this.#inProgress.has(idKey(id)))
+    this.#hasMore ||= rows.length === lookedUpMax
+    this.#startWaiting()
   }
-  const pollLater = () => {
-    pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
-      pollTimer = undefined
-      proceed()
+
+  #pollLater(): void {
+    this.#pollTimer ??= this.#options.clock.timer(POLL_INTERVAL_MS, () => {
+      this.#pollTimer = undefined
+      this.#proceed()
     })
   }
-  const note = () => {
-    hasMore = true
-    if (refetchesAfterEach) waiting = []
-    proceed()
+
+  #startWaiting(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom()) this.#start(this.#waiting.shift()!)
   }
-  const proceed = (): void => (parkedMs(task, clock) > 0 ? pollLater() : inTask(task, proceedNow))
-  const proceedNow = () => {
-    startWaiting()
-    if (yieldsToListener()) pollLater() // a message in progress may outlast the load
-    if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return
-    if (inProgress.size > BATCH_ABOVE && clock.monotonic() - polledAt < POLL_INTERVAL_MS) return pollLater()
-    polling = poll()
+
+  #start(row: UnlistedInbound): void {
+    const key = idKey(row.id)
+    const work = list(row, this.#options, this.#stopped)
       .catch(async error => {
-        unseen({ err: error })
-        hasMore = true
-        await pause()
+        this.#logs.notListed({ err: error })
+        await this.#pause()
+        this.#hasMore = true
       })
       .then(() => {
-        polling = undefined
-        proceed()
+        this.#inProgress.delete(key)
+        this.#hasMore ||= this.#kind.refetchesAfterEach
+        this.#proceed()
       })
+    this.#inProgress.set(key, work)
   }
-  note()
 
-  return {
-    note,
-    async stop() {
-      stopping.abort()
-      pollTimer?.cancel()
-      await options.reader.close()
-      await polling
-      await Promise.all(inProgress.values())
-    },
+  #hasRoom(): boolean {
+    const concurrencyMax = this.#yieldsToListener() ? CONCURRENCY_UNDER_LOAD : this.#kind.atOnce
+    return this.#inProgress.size < concurrencyMax && !this.#stopping.signal.aborted
+  }
+
+  #yieldsToListener(): boolean {
+    const { ingestLoad, clock } = this.#options
+    return ingestLoad.isHigh() && !isOverdue(this.#waiting[0], clock)
+  }
+
+  #pause(): Promise<void> {
+    return sleep(this.#options.clock, RETRY_DELAY_MS, this.#stopping.signal).catch(() => {}) // the service stops
   }
 }
 

@@ -13,7 +13,11 @@ import type { Id } from '../../lib/ids.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
-import { createOnDemandWorker, type OnDemandWorkerData } from '../../lib/on-demand-worker.ts'
+import {
+  createOnDemandWorker,
+  type OnDemandWorker,
+  type OnDemandWorkerData,
+} from '../../lib/on-demand-worker.ts'
 import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
@@ -167,80 +171,105 @@ class ReadMarks {
   }
 }
 
-export function createMailReader(options: ReaderOptions): MailReader {
-  const { entry, mailHost, readers, metrics, clock, log } = options
-  const thread = createOnDemandWorker({
-    name: 'inbound',
-    entry,
-    data: { mailHost },
-    heapMib: SMALL_READ_HEAP_MIB,
-    metrics,
-    log,
-  })
-  const marks = new ReadMarks(options)
-  let turn: Promise<unknown> = Promise.resolve()
-  const closing = new AbortController()
+/** Parses received mail on a thread or in a child process, and keeps marks of what is being read. */
+class MarkedMailReader implements MailReader {
+  readonly #readers: ReaderOptions['readers']
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #thread: OnDemandWorker
+  readonly #marks: ReadMarks
+  readonly #closing = new AbortController()
+  #turn: Promise<unknown> = Promise.resolve()
 
-  const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
-    const done = turn.then(async () => {
-      if (closing.signal.aborted) throw new WorkerEnded()
+  constructor(options: ReaderOptions) {
+    const { entry, mailHost, readers, metrics, clock, log } = options
+    this.#readers = readers
+    this.#clock = clock
+    this.#log = log
+    this.#marks = new ReadMarks(options)
+    this.#thread = createOnDemandWorker({
+      name: 'inbound',
+      entry,
+      data: { mailHost },
+      heapMib: SMALL_READ_HEAP_MIB,
+      metrics,
+      log,
+    })
+  }
+
+  endedWith(mail: UnreadMail): boolean {
+    return this.#marks.hasEndedService(mail)
+  }
+
+  async read(mail: UnreadMail, source: MailSource): Promise<ReadMail> {
+    if (this.endedWith(mail))
+      return this.#byHead(source, 'The service ended twice while it was reading this message')
+    try {
+      return await this.#inFull(mail, source)
+    } catch (error) {
+      if (this.#closing.signal.aborted || isTemporary(error)) throw error
+      logNotParsed(this.#log, mail, error)
+      return this.#byHead(source, reasonOf(error))
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const err of await this.#marks.endRun())
+      this.#log.warn({ event: 'inbound_not_unmarked', err }, NOT_UNMARKED)
+    await this.#thread.close()
+    await this.#turn
+  }
+
+  #inFull(mail: UnreadMail, { load }: MailSource): Promise<ReadMail> {
+    if (mail.sizeBytes > INLINE_BYTES_MAX || this.#marks.isLeftOver(mail)) return this.#inProcess(mail)
+    return this.#onThread(async () => ({ bytes: await load(), fault: null }))
+  }
+
+  #byHead(source: MailSource, reason: string): Promise<ReadMail> {
+    return this.#onThread(async () => ({
+      bytes: await source.loadHead(HEAD_BYTES),
+      fault: `${reason}, ${HEAD_ONLY}`,
+    }))
+  }
+
+  #onThread(load: () => Promise<ReadingOrder>): Promise<ReadMail> {
+    const done = this.#turn.then(async () => {
+      if (this.#closing.signal.aborted) throw new WorkerEnded()
       const order = await load()
-      const read = await within(clock, SMALL_READ_MAX_MS, thread.call('read', order, [order.bytes.buffer]))
+      const reading = this.#thread.call('read', order, [order.bytes.buffer])
+      const read = await within(this.#clock, SMALL_READ_MAX_MS, reading)
       if (read !== undefined) return read as ReadMail
-      await thread.end()
+      await this.#thread.end()
       throw new JobTooLong(`it took longer than ${SMALL_READ_MAX_MS / 1_000} s`)
     })
-    turn = done.catch(() => {}) // the caller gets the error
+    this.#turn = done.catch(() => {}) // the caller gets the error
     return done
   }
-  const inProcess = async (mail: UnreadMail): Promise<ReadMail> => {
-    await marks.untilReadable(mail, closing.signal)
+
+  async #inProcess(mail: UnreadMail): Promise<ReadMail> {
+    const { signal } = this.#closing
+    await this.#marks.untilReadable(mail, signal)
     try {
-      const read = await readers.run({
+      const read = await this.#readers.run({
         name: READ_MAIL,
         owner: idKey(mail.accountId),
         sizeBytes: mail.sizeBytes,
-        async load(): Promise<StoredMail> {
-          if (closing.signal.aborted) throw new WorkerEnded()
-          await marks.begin(mail)
+        load: async (): Promise<StoredMail> => {
+          if (signal.aborted) throw new WorkerEnded()
+          await this.#marks.begin(mail)
           return { blobHash: mail.rawHash }
         },
       })
       return withOwnBody(read as ReadMail)
     } finally {
-      if (!closing.signal.aborted) await marks.end(mail)
+      if (!signal.aborted) await this.#marks.end(mail)
     }
   }
-  const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
-    if (mail.sizeBytes > INLINE_BYTES_MAX || marks.isLeftOver(mail)) return inProcess(mail)
-    return onThread(async () => ({ bytes: await load(), fault: null }))
-  }
+}
 
-  return {
-    endedWith: mail => marks.hasEndedService(mail),
-    async read(mail, source) {
-      const byHead = (reason: string) =>
-        onThread(async () => ({
-          bytes: await source.loadHead(HEAD_BYTES),
-          fault: `${reason}, ${HEAD_ONLY}`,
-        }))
-      if (marks.hasEndedService(mail))
-        return byHead('The service ended twice while it was reading this message')
-      try {
-        return await inFull(mail, source)
-      } catch (error) {
-        if (closing.signal.aborted || isTemporary(error)) throw error
-        logNotParsed(log, mail, error)
-        return byHead(reasonOf(error))
-      }
-    },
-    async close() {
-      closing.abort()
-      for (const err of await marks.endRun()) log.warn({ event: 'inbound_not_unmarked', err }, NOT_UNMARKED)
-      await thread.close()
-      await turn
-    },
-  }
+export function createMailReader(options: ReaderOptions): MailReader {
+  return new MarkedMailReader(options)
 }
 
 const NOT_UNMARKED = 'A message that was being read is read by its header alone after the next start'

@@ -13,13 +13,6 @@ import { numberOfUrl } from './link-numbers.ts'
 import type { Hit, VisitEntry, visitCommands } from './record-visits.ts'
 import type { ClickedLink, TokenRecipient } from './tokens.ts'
 
-export interface VisitBatcher {
-  opened(recipient: TokenRecipient, hit: Hit): void
-  clicked(link: ClickedLink, hit: Hit): void
-  /** Resolves when all visits have been recorded, or the last attempt has failed. */
-  close(): Promise<void>
-}
-
 interface BatcherOptions {
   run: Run<typeof visitCommands>
   clock: Clock
@@ -40,56 +33,83 @@ const ENTRIES_PER_COMMAND_MAX = 200
 /** Requests of an entry that are kept with their visitor; further ones are only counted. */
 const HITS_MAX = 8
 
-export function createVisitBatcher({ run, clock, onError, onDropped }: BatcherOptions): VisitBatcher {
-  let entries = new Map<string, VisitEntry>()
-  const bursts = new ClickBursts(ENTRIES_MAX)
-  let dropped = 0
-  let timer: Timer | undefined
-  let recording: Promise<void> | undefined
-  let isClosed = false
+export class VisitBatcher {
+  readonly #options: BatcherOptions
+  readonly #bursts = new ClickBursts(ENTRIES_MAX)
+  #entries = new Map<string, VisitEntry>()
+  #dropped = 0
+  #timer: Timer | undefined
+  #recording: Promise<void> | undefined
+  #isClosed = false
 
-  const note = (entry: Pick<VisitEntry, 'recipient' | 'link' | 'url'>, hit: Hit) => {
+  constructor(options: BatcherOptions) {
+    this.#options = options
+  }
+
+  opened(recipient: TokenRecipient, hit: Hit): void {
+    this.#note({ recipient, link: PIXEL, url: null }, hit)
+  }
+
+  clicked({ recipient, number, target }: ClickedLink, hit: Hit): void {
+    this.#note({ recipient, link: number ?? numberOfUrl(target), url: target }, hit)
+  }
+
+  /** Resolves when all visits have been recorded, or the last attempt has failed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    await this.#recording
+    if (this.#entries.size > 0) await this.#record()
+  }
+
+  #note(entry: Pick<VisitEntry, 'recipient' | 'link' | 'url'>, hit: Hit): void {
     const { emailId, ordinal } = entry.recipient
     const recipient = `${idKey(emailId)} ${ordinal}`
     const key = `${recipient} ${entry.link}`
-    let waiting = entries.get(key)
+    let waiting = this.#entries.get(key)
     if (waiting) addHit(waiting, hit)
-    else if (entries.size >= ENTRIES_MAX) dropped++
+    else if (this.#entries.size >= ENTRIES_MAX) this.#dropped++
     else {
       waiting = { ...entry, hits: [hit], more: 0, moreMachines: 0, lastAt: hit.at }
-      entries.set(key, waiting)
+      this.#entries.set(key, waiting)
     }
-    if (waiting && entry.link !== PIXEL) bursts.clicked(recipient, waiting, hit.at)
-    wake()
+    if (waiting && entry.link !== PIXEL) this.#bursts.clicked(recipient, waiting, hit.at)
+    this.#wake()
   }
-  const wake = () => {
-    if (!isClosed && !recording) timer ??= clock.timer(BATCH_INTERVAL_MS, start)
+
+  #wake(): void {
+    if (this.#isClosed || this.#recording) return
+    this.#timer ??= this.#options.clock.timer(BATCH_INTERVAL_MS, () => this.#start())
   }
-  const start = () => {
-    timer = undefined
-    recording = record().finally(() => {
-      recording = undefined
-      if (entries.size > 0) wake()
+
+  #start(): void {
+    this.#timer = undefined
+    this.#recording = this.#record().finally(() => {
+      this.#recording = undefined
+      if (this.#entries.size > 0) this.#wake()
     })
   }
+
   /** Takes the entries to record. Clicks are not held back any longer when many entries wait. */
-  const takeDue = (): Map<string, VisitEntry> => {
-    const now = clock.now()
-    bursts.forget(now)
-    const all = entries
-    entries = new Map()
-    if (isClosed || all.size > ENTRIES_HELD_MAX) return all
+  #takeDue(): Map<string, VisitEntry> {
+    const now = this.#options.clock.now()
+    this.#bursts.forget(now)
+    const all = this.#entries
+    this.#entries = new Map()
+    if (this.#isClosed || all.size > ENTRIES_HELD_MAX) return all
     const due = new Map<string, VisitEntry>()
     for (const [key, entry] of all) {
       const isHeld = entry.link !== PIXEL && now < entry.hits[0]!.at + BURST_WINDOW_MS
-      ;(isHeld ? entries : due).set(key, entry)
+      ;(isHeld ? this.#entries : due).set(key, entry)
     }
     return due
   }
-  const record = async () => {
-    const due = takeDue()
-    if (dropped > 0) onDropped(dropped)
-    dropped = 0
+
+  async #record(): Promise<void> {
+    const { run, onError, onDropped } = this.#options
+    const due = this.#takeDue()
+    if (this.#dropped > 0) onDropped(this.#dropped)
+    this.#dropped = 0
     const list = [...due.values()]
     try {
       while (list.length > 0) {
@@ -98,21 +118,10 @@ export function createVisitBatcher({ run, clock, onError, onDropped }: BatcherOp
       }
     } catch (error) {
       onError(error)
+      const entries = this.#entries
       for (const [key, entry] of due)
         if (list.includes(entry) && !entries.has(key) && entries.size < ENTRIES_MAX) entries.set(key, entry)
     }
-  }
-
-  return {
-    opened: (recipient, hit) => note({ recipient, link: PIXEL, url: null }, hit),
-    clicked: ({ recipient, number, target }, hit) =>
-      note({ recipient, link: number ?? numberOfUrl(target), url: target }, hit),
-    async close() {
-      isClosed = true
-      timer?.cancel()
-      await recording
-      if (entries.size > 0) await record()
-    },
   }
 }
 

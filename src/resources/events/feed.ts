@@ -20,16 +20,6 @@ export interface Following {
   end(): void
 }
 
-export interface EventFeed {
-  /**
-   * Subscribes to events that are recorded from the result on, or after an event.
-   * @throws TooManyWaiting if the account has too many subscriptions
-   */
-  follow(accountId: Id, after: Id | undefined): Promise<Following>
-  /** Ends all subscriptions. */
-  close(): void
-}
-
 interface EventFeedOptions {
   db: Db
   find: Find
@@ -48,78 +38,94 @@ const SUBSCRIPTIONS_MAX = 50
 /** Other processes have committed their events after this time. */
 const SETTLED_AFTER_MS = 2_000
 
-export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions): EventFeed {
-  const subscriptions = new Map<string, number>()
-  let looks = new Map<string, Promise<EventBatch>>()
-  let next = Promise.withResolvers<void>()
-  let timer: Timer | undefined
-  let isClosed = false
+export class EventFeed {
+  readonly #options: EventFeedOptions
+  /** Number of subscriptions by account. */
+  readonly #subscriptions = new Map<string, number>()
+  #looks = new Map<string, Promise<EventBatch>>()
+  #next = Promise.withResolvers<void>()
+  #timer: Timer | undefined
+  #isClosed = false
 
-  const tick = () => {
-    timer?.cancel()
-    timer = undefined
-    looks = new Map()
-    const due = next
-    next = Promise.withResolvers()
-    due.resolve()
-  }
-  const nextLook = () => {
-    timer ??= clock.timer(POLL_INTERVAL_MS, tick)
-    return next.promise
-  }
-  /** Reads once per tick and cursor. */
-  const look = (accountId: Id, after: Id) => {
-    const key = idKey(accountId) + idKey(after)
-    const known = looks.get(key)
-    if (known) return known
-    const until = isShared ? firstIdAt(clock.now() - SETTLED_AFTER_MS) : null
-    const found = eventsAfter({ db, find }, accountId, after, { until, limit: EVENTS_PER_BATCH_MAX })
-    looks.set(key, found)
-    return found
-  }
-  const enter = (key: string) => {
-    const count = subscriptions.get(key) ?? 0
-    if (count >= SUBSCRIPTIONS_MAX)
-      throw new TooManyWaiting(`more than ${SUBSCRIPTIONS_MAX} watch the same events`)
-    subscriptions.set(key, count + 1)
-  }
-  const leave = (key: string) => {
-    const count = subscriptions.get(key)! - 1
-    if (count > 0) subscriptions.set(key, count)
-    else subscriptions.delete(key)
+  constructor(options: EventFeedOptions) {
+    this.#options = options
   }
 
-  async function* batchesOf(accountId: Id, after: Id, isOver: () => boolean): AsyncGenerator<EventBatch> {
+  /**
+   * Subscribes to events that are recorded from the result on, or after an event.
+   * @throws TooManyWaiting if the account has too many subscriptions
+   */
+  async follow(accountId: Id, after: Id | undefined): Promise<Following> {
+    // Read before the client learns that it is subscribed, so that it misses no event from then on.
+    const begin = after ?? (await newestEvent(this.#options.db, accountId)) ?? firstIdAt(0)
+    const key = idKey(accountId)
+    this.#enter(key)
+    let hasEnded = false
+    return {
+      batches: this.#batchesOf(accountId, begin, () => hasEnded || this.#isClosed),
+      end: () => {
+        if (!hasEnded) this.#leave(key)
+        hasEnded = true
+      },
+    }
+  }
+
+  /** Ends all subscriptions. */
+  close(): void {
+    this.#isClosed = true
+    this.#tick()
+  }
+
+  async *#batchesOf(accountId: Id, after: Id, isOver: () => boolean): AsyncGenerator<EventBatch> {
+    const { clock } = this.#options
     let seen = after
     for (let quietSince = clock.monotonic(); !isOver(); ) {
-      const batch = await look(accountId, seen)
+      const batch = await this.#look(accountId, seen)
       seen = batch.at(-1)?.id ?? seen
       if (batch.length > 0 || clock.monotonic() - quietSince >= QUIET_MS) {
         yield batch
         quietSince = clock.monotonic()
       }
-      if (batch.length < EVENTS_PER_BATCH_MAX && !isOver()) await nextLook()
+      if (batch.length < EVENTS_PER_BATCH_MAX && !isOver()) await this.#nextLook()
     }
   }
 
-  return {
-    async follow(accountId, after) {
-      // Read before the client learns that it is subscribed, so that it misses no event from then on.
-      const begin = after ?? (await newestEvent(db, accountId)) ?? firstIdAt(0)
-      const key = idKey(accountId)
-      enter(key)
-      let hasEnded = false
-      return {
-        batches: batchesOf(accountId, begin, () => hasEnded || isClosed),
-        end() {
-          if (!hasEnded) leave(key)
-          hasEnded = true
-        },
-      }
-    },
-    close() {
-      isClosed = true
-      tick()
-    },
+  /** Reads once per tick and cursor. */
+  #look(accountId: Id, after: Id): Promise<EventBatch> {
+    const { db, find, clock, isShared } = this.#options
+    const key = idKey(accountId) + idKey(after)
+    const known = this.#looks.get(key)
+    if (known) return known
+    const until = isShared ? firstIdAt(clock.now() - SETTLED_AFTER_MS) : null
+    const found = eventsAfter({ db, find }, accountId, after, { until, limit: EVENTS_PER_BATCH_MAX })
+    this.#looks.set(key, found)
+    return found
+  }
+
+  #nextLook(): Promise<void> {
+    this.#timer ??= this.#options.clock.timer(POLL_INTERVAL_MS, () => this.#tick())
+    return this.#next.promise
+  }
+
+  #tick(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#looks = new Map()
+    const due = this.#next
+    this.#next = Promise.withResolvers()
+    due.resolve()
+  }
+
+  #enter(key: string): void {
+    const count = this.#subscriptions.get(key) ?? 0
+    if (count >= SUBSCRIPTIONS_MAX)
+      throw new TooManyWaiting(`more than ${SUBSCRIPTIONS_MAX} watch the same events`)
+    this.#subscriptions.set(key, count + 1)
+  }
+
+  #leave(key: string): void {
+    const count = this.#subscriptions.get(key)! - 1
+    if (count > 0) this.#subscriptions.set(key, count)
+    else this.#subscriptions.delete(key)
   }
 }

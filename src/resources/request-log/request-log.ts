@@ -18,21 +18,6 @@ export interface Bodies {
   response: string | undefined
 }
 
-export interface RequestLog {
-  /**
-   * Collects a request. It is written within `BATCH_INTERVAL_MS`.
-   * @param isWithinRate whether the rate limit of the account has let the request through; of others, only
-   * as many are logged as the budget for bodies allows
-   */
-  record(row: LoggedRequestRow, bodies: Bodies, isWithinRate: boolean): void
-  /** Resolves when all requests collected so far have been written or dropped. */
-  flush(): Promise<void>
-  /** Writes the remaining requests. */
-  close(): Promise<void>
-  /** Number of requests that were dropped since the start. */
-  droppedCount(): number
-}
-
 interface RequestLogOptions {
   run: Run<typeof requestLogCommands>
   clock: Clock
@@ -56,76 +41,97 @@ const BODY_BYTES_PER_COMMAND_MAX = 128 * 1024
 /** Part of the budget that a request beyond the rate limit takes, which allows four per second. */
 const UNLIMITED_ROW_BYTES = 1024
 
-export function createRequestLog({ run, clock, hasBodies, onDropped }: RequestLogOptions): RequestLog {
-  const budget = createBodyBudget(clock)
-  let waiting: LoggedRequest[] = []
-  let waitingBodyBytes = 0
-  let dropped = 0
-  let droppedSinceReport = 0
-  let timer: Timer | undefined
-  let writing: Promise<void> | undefined
-  let isClosed = false
+export class RequestLog {
+  readonly #options: RequestLogOptions
+  readonly #budget
+  #waiting: LoggedRequest[] = []
+  #waitingBodyBytes = 0
+  #dropped = 0
+  #droppedSinceReport = 0
+  #timer: Timer | undefined
+  #writing: Promise<void> | undefined
+  #isClosed = false
 
-  const mayKeep = ({ accountId, status }: LoggedRequestRow, { request, response }: Bodies) => {
-    if (!hasBodies || (request === undefined && response === undefined)) return false
+  constructor(options: RequestLogOptions) {
+    this.#options = options
+    this.#budget = createBodyBudget(options.clock)
+  }
+
+  /**
+   * Collects a request. It is written within `BATCH_INTERVAL_MS`.
+   * @param isWithinRate whether the rate limit of the account has let the request through; of others, only
+   * as many are logged as the budget for bodies allows
+   */
+  record(row: LoggedRequestRow, bodies: Bodies, isWithinRate: boolean): void {
+    if (!isWithinRate && !this.#budget.take(row.accountId, UNLIMITED_ROW_BYTES, true)) return
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#droppedSinceReport++
+      return
+    }
+    this.#waiting.push(withBodies(row, this.#mayKeep(row, bodies) ? bodies : NO_BODIES))
+    this.#startLater()
+  }
+
+  /** Resolves when all requests collected so far have been written or dropped. */
+  async flush(): Promise<void> {
+    await this.#writing
+    if (this.#waiting.length > 0) await this.#start()
+  }
+
+  /** Writes the remaining requests. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    await this.flush()
+  }
+
+  /** Number of requests that were dropped since the start. */
+  droppedCount(): number {
+    return this.#dropped + this.#droppedSinceReport
+  }
+
+  #mayKeep({ accountId, status }: LoggedRequestRow, { request, response }: Bodies): boolean {
+    if (!this.#options.hasBodies || (request === undefined && response === undefined)) return false
     const bytes = keptBytes(request?.length) + keptBytes(response?.length)
-    if (waitingBodyBytes + bytes > WAITING_BODY_BYTES_MAX) return false
-    if (!budget.take(accountId, bytes, status >= 400)) return false
-    waitingBodyBytes += bytes
+    if (this.#waitingBodyBytes + bytes > WAITING_BODY_BYTES_MAX) return false
+    if (!this.#budget.take(accountId, bytes, status >= 400)) return false
+    this.#waitingBodyBytes += bytes
     return true
   }
-  const drop = (count: number, error?: unknown) => {
-    dropped += count
-    onDropped(count, error)
+
+  #startLater(): void {
+    if (this.#isClosed || this.#writing) return
+    this.#timer ??= this.#options.clock.timer(BATCH_INTERVAL_MS, () => void this.#start())
   }
-  const write = async () => {
-    const due = waiting
-    waiting = []
-    waitingBodyBytes = 0
-    if (droppedSinceReport > 0) drop(droppedSinceReport)
-    droppedSinceReport = 0
+
+  #start(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined
+      if (this.#waiting.length > 0) this.#startLater()
+    })
+    return this.#writing
+  }
+
+  async #write(): Promise<void> {
+    const due = this.#waiting
+    this.#waiting = []
+    this.#waitingBodyBytes = 0
+    if (this.#droppedSinceReport > 0) this.#drop(this.#droppedSinceReport)
+    this.#droppedSinceReport = 0
     for (let at = 0; at < due.length; ) {
       const batch = batchAt(due, at)
       at += batch.length
       const packed = packRequests(batch)
       const memory = [packed.ids.buffer, packed.numbers.buffer, packed.bodies.buffer]
-      await run('logRequests', packed, memory).catch(error => drop(batch.length, error))
+      await this.#options.run('logRequests', packed, memory).catch(error => this.#drop(batch.length, error))
     }
   }
-  const start = () => {
-    timer?.cancel()
-    timer = undefined
-    writing ??= write().finally(() => {
-      writing = undefined
-      if (waiting.length > 0) startLater()
-    })
-    return writing
-  }
-  const startLater = () => {
-    if (!isClosed && !writing) timer ??= clock.timer(BATCH_INTERVAL_MS, () => void start())
-  }
-  const flush = async () => {
-    await writing
-    if (waiting.length > 0) await start()
-  }
 
-  return {
-    record(row, bodies, isWithinRate) {
-      if (!isWithinRate && !budget.take(row.accountId, UNLIMITED_ROW_BYTES, true)) return
-      if (waiting.length >= WAITING_MAX) {
-        droppedSinceReport++
-        return
-      }
-      waiting.push(mayKeep(row, bodies) ? withBodies(row, bodies) : withBodies(row, NO_BODIES))
-      startLater()
-    },
-    flush,
-    async close() {
-      isClosed = true
-      timer?.cancel()
-      await flush()
-    },
-    droppedCount: () => dropped + droppedSinceReport,
+  #drop(count: number, error?: unknown): void {
+    this.#dropped += count
+    this.#options.onDropped(count, error)
   }
 }
 

@@ -8,11 +8,6 @@ import { MISSED } from '../model/command.ts'
 import type { Announcement } from '../writer/protocol.ts'
 import type { PostgresConnection, PostgresPool } from './connection.ts'
 
-export interface Notices {
-  send(announcements: readonly Announcement[]): void
-  close(): Promise<void>
-}
-
 interface NoticesOptions {
   /** Pool with one connection. */
   pool: PostgresPool
@@ -31,76 +26,86 @@ const RECONNECT_DELAY_MS = 1_000
 /** Maximum size of a notification. PostgreSQL accepts less than 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_500
 
-export function startNotices({ pool, hear }: NoticesOptions): Notices {
-  const from = randomUUID()
-  const waiting = new Map<string, Set<string>>()
-  let connection: PostgresConnection | undefined
-  let sending: NodeJS.Timeout | undefined
-  let again: NodeJS.Timeout | undefined
-  const closing = Promise.withResolvers<void>()
-  let isClosing = false
+export class Notices {
+  readonly #options: NoticesOptions
+  readonly #from = randomUUID()
+  readonly #waiting = new Map<string, Set<string>>()
+  readonly #closing = Promise.withResolvers<void>()
+  readonly #kept: Promise<void>
+  #connection: PostgresConnection | undefined
+  #sending: NodeJS.Timeout | undefined
+  #again: NodeJS.Timeout | undefined
+  #isClosing = false
 
-  const flush = async () => {
-    clearTimeout(sending)
-    sending = undefined
-    if (!connection) {
-      waiting.clear()
-      waiting.set(MISSED, new Set(['null']))
+  constructor(options: NoticesOptions) {
+    this.#options = options
+    this.#kept = this.#keep()
+  }
+
+  send(announcements: readonly Announcement[]): void {
+    for (const { topic, payloads } of announcements) {
+      const known = this.#waiting.get(topic) ?? new Set()
+      this.#waiting.set(topic, known)
+      for (const payload of payloads) known.add(JSON.stringify(payload, packBytes))
+    }
+    if (this.#waiting.size > 0) this.#sending ??= setTimeout(() => this.#flush(), SEND_INTERVAL_MS)
+  }
+
+  /** Sends waiting announcements, then closes the connection. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    if (this.#sending) await this.#flush()
+    clearTimeout(this.#again)
+    this.#closing.resolve()
+    await this.#kept
+    await this.#options.pool.close()
+  }
+
+  async #flush(): Promise<void> {
+    clearTimeout(this.#sending)
+    this.#sending = undefined
+    if (!this.#connection) {
+      this.#waiting.clear()
+      this.#waiting.set(MISSED, new Set(['null']))
       return
     }
-    const text = encode(from, waiting)
-    waiting.clear()
-    await connection
+    const text = encode(this.#from, this.#waiting)
+    this.#waiting.clear()
+    await this.#connection
       .query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true })
       .catch(() => {
         // the connection is lost; `keep` opens another
       })
   }
+
+  async #keep(): Promise<void> {
+    await this.#options.pool
+      .use(opened => this.#listen(opened))
+      .catch(() => {
+        // the loop connects again; announcements meanwhile become MISSED
+      })
+    if (this.#isClosing) return
+    await new Promise<void>(resolve => {
+      this.#again = setTimeout(resolve, RECONNECT_DELAY_MS)
+      void this.#closing.promise.then(resolve)
+    })
+    if (!this.#isClosing) return this.#keep()
+  }
+
   /** Listens on a connection. Resolves when the connection is lost or no longer needed. */
-  const listen = async (opened: PostgresConnection) => {
+  async #listen(opened: PostgresConnection): Promise<void> {
+    const { hear } = this.#options
     const lost = new Promise<void>(resolve => opened.onLost(resolve))
     opened.onNotice(text => {
       const notice = decode(text)
-      if (notice?.from !== from) hear(notice?.announcements ?? [{ topic: MISSED, payloads: [null] }])
+      if (notice?.from !== this.#from) hear(notice?.announcements ?? [{ topic: MISSED, payloads: [null] }])
     })
     await opened.query({ sql: `listen ${CHANNEL}` })
-    connection = opened
-    if (waiting.size > 0) void flush()
+    this.#connection = opened
+    if (this.#waiting.size > 0) void this.#flush()
     hear([{ topic: MISSED, payloads: [null] }])
-    await Promise.race([lost, closing.promise])
-    connection = undefined
-  }
-  const keep = async (): Promise<void> => {
-    await pool.use(listen).catch(() => {
-      // the loop connects again; announcements meanwhile become MISSED
-    })
-    if (isClosing) return
-    await new Promise<void>(resolve => {
-      again = setTimeout(resolve, RECONNECT_DELAY_MS)
-      void closing.promise.then(resolve)
-    })
-    if (!isClosing) return keep()
-  }
-  const kept = keep()
-
-  return {
-    send(announcements) {
-      for (const { topic, payloads } of announcements) {
-        const known = waiting.get(topic) ?? new Set()
-        waiting.set(topic, known)
-        for (const payload of payloads) known.add(JSON.stringify(payload, packBytes))
-      }
-      if (waiting.size > 0) sending ??= setTimeout(flush, SEND_INTERVAL_MS)
-    },
-    /** Sends waiting announcements, then closes the connection. */
-    async close() {
-      isClosing = true
-      if (sending) await flush()
-      clearTimeout(again)
-      closing.resolve()
-      await kept
-      await pool.close()
-    },
+    await Promise.race([lost, this.#closing.promise])
+    this.#connection = undefined
   }
 }
 

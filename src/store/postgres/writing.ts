@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import { migrate } from '../migrations/migrate.ts'
 import { DiskFailure } from '../model/errors.ts'
 import { conflictKeysOf } from '../writer/conflict-keys.ts'
-import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
+import { type GroupOptions, type GroupRunner, refuseAll, SessionGroups } from '../writer/group.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import type { PostgresAddress } from './address.ts'
@@ -15,7 +15,7 @@ import { openPool, type PostgresConnection, type PostgresPool, WRITING } from '.
 import { postgresErrorKind } from './errors.ts'
 import { postgresSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
-import { startNotices } from './notices.ts'
+import { Notices } from './notices.ts'
 import { rowStatements } from './rows.ts'
 import { prepareDatabase } from './start.ts'
 
@@ -32,7 +32,7 @@ export async function openPostgresWriting(
     const migrations = await migrated(pool, address, nowMs)
     const groups = groupsOver(pool, await readColumnTypes(pool.query), options)
     const heard: ((announcements: Announcement[]) => void)[] = []
-    const notices = startNotices({
+    const notices = new Notices({
       pool: openPool(address, { size: 1, settings: {} }),
       hear(announcements) {
         for (const listener of heard) listener(announcements)
@@ -70,7 +70,7 @@ export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: Gro
   const runnerOf = (connection: PostgresConnection) => {
     const known = runners.get(connection)
     if (known) return known
-    const runner = createGroupRunner(postgresSession(connection, shared), options)
+    const runner = new SessionGroups(postgresSession(connection, shared), options)
     runners.set(connection, runner)
     return runner
   }

@@ -10,7 +10,7 @@ import { sqliteErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
 import { sqliteRows } from './rows.ts'
-import { sqliteSearchIndex } from './search-index.ts'
+import { SqliteSearchIndex } from './search-index.ts'
 
 export function sqliteSession(connection: SqliteConnection): GroupSession {
   const run = async (sql: string) => void connection.prepare(sql).run()
@@ -18,7 +18,7 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
     db: kyselyOver(connection),
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
-    indexBlocks: announce => sqliteSearchIndex(connection, announce),
+    indexBlocks: announce => new SqliteSearchIndex(connection, announce),
     async storedCount(accountId, kind, period) {
       const row = connection
         .prepare('select count from counters where account_id = ? and kind = ? and period = ?')

@@ -41,77 +41,86 @@ const ACCOUNT_EDGES_MAX = 10_000
  */
 const KNOWN_BLOCKS_MAX = 16
 
-export function sqliteSearchIndex(
-  connection: SqliteConnection,
-  announce: (topic: string, payload: unknown) => void,
-): IndexBlockOps {
-  const edges = new Map<string, Edge>()
+export class SqliteSearchIndex implements IndexBlockOps {
+  readonly #connection: SqliteConnection
+  readonly #announce: (topic: string, payload: unknown) => void
+  readonly #edges = new Map<string, Edge>()
   /** Ids by index block. They never change, and numbers of index blocks are not reused. */
-  const knownIds = new Map<number, Buffer>()
-  let lastSegmentId = 0
-  /** Returns a number that no index block has had, because readers cache unpacked blocks by number. */
-  const newSegmentId = () => {
-    const { last } = connection.prepare('select max(id) as last from email_segments').get() as {
-      last: number | null
-    }
-    lastSegmentId = Math.max(lastSegmentId, last ?? 0) + 1
-    return lastSegmentId
+  readonly #knownIds = new Map<number, Buffer>()
+  #lastSegmentId = 0
+
+  constructor(connection: SqliteConnection, announce: (topic: string, payload: unknown) => void) {
+    this.#connection = connection
+    this.#announce = announce
   }
 
-  const edgeOf = (accountId: Id): Edge => {
+  async arrived(emails: Parameters<IndexBlockOps['arrived']>[0]): Promise<void> {
+    for (const { accountId, id } of emails) {
+      const segment = this.#covering(accountId, id)
+      if (segment) remove(this.#connection, segment.id)
+      const edge = this.#edgeOf(accountId)
+      if (++edge.arrivedCount < BLOCK_EMAILS && !segment) continue
+      edge.arrivedCount = 0
+      this.#announce(UNSEALED, accountId)
+    }
+  }
+
+  async moved(moves: Parameters<IndexBlockOps['moved']>[0]): Promise<void> {
+    const near = nearBy((accountId, id) => this.#covering(accountId, id))
+    for (const [segmentId, moved] of Map.groupBy(moves, near))
+      if (segmentId !== undefined) setStatuses(this.#connection, segmentId, this.#idsOf(segmentId), moved)
+  }
+
+  async seal(segment: Parameters<IndexBlockOps['seal']>[0]): Promise<boolean> {
+    const statuses = statusesFor(this.#connection, segment)
+    if (!statuses || overlaps(this.#connection, segment)) return false
+    insert(this.#connection, this.#newSegmentId(), segment, statuses)
+    const edge = this.#edgeOf(segment.accountId)
+    if (!edge.sealedTo || Buffer.compare(edge.sealedTo, segment.lastId) < 0) edge.sealedTo = segment.lastId
+    return true
+  }
+
+  /** Returns a number that no index block has had, because readers cache unpacked blocks by number. */
+  #newSegmentId(): number {
+    const { last } = this.#connection.prepare('select max(id) as last from email_segments').get() as {
+      last: number | null
+    }
+    this.#lastSegmentId = Math.max(this.#lastSegmentId, last ?? 0) + 1
+    return this.#lastSegmentId
+  }
+
+  #edgeOf(accountId: Id): Edge {
     const key = idKey(accountId)
-    const known = edges.get(key)
+    const known = this.#edges.get(key)
     if (known) return known
-    const { last } = connection
+    const { last } = this.#connection
       .prepare('select max(last_id) as last from email_segments where account_id = +?')
       .get(accountId) as { last: Id | null }
     const edge = { sealedTo: last ?? undefined, arrivedCount: 0 }
-    makeRoom(edges, ACCOUNT_EDGES_MAX)
-    edges.set(key, edge)
+    makeRoom(this.#edges, ACCOUNT_EDGES_MAX)
+    this.#edges.set(key, edge)
     return edge
   }
+
   /** Returns the index block that contains an id; undefined beyond the last block and in a gap. */
-  const covering = (accountId: Id, id: Id): Covering | undefined => {
-    const { sealedTo } = edgeOf(accountId)
+  #covering(accountId: Id, id: Id): Covering | undefined {
+    const { sealedTo } = this.#edgeOf(accountId)
     if (sealedTo === undefined || Buffer.compare(id, sealedTo) > 0) return undefined
-    const segment = connection.prepare(COVERING).get(accountId, id) as Covering | undefined
+    const segment = this.#connection.prepare(COVERING).get(accountId, id) as Covering | undefined
     return segment && covers(segment, id) ? segment : undefined
   }
 
-  const idsOf = (segmentId: number): Buffer => {
-    const known = knownIds.get(segmentId)
+  #idsOf(segmentId: number): Buffer {
+    const known = this.#knownIds.get(segmentId)
     if (known) return known
-    const { ids } = connection.prepare('select ids from email_segments where id = ?').get(segmentId) as {
+    const { ids } = this.#connection
+      .prepare('select ids from email_segments where id = ?')
+      .get(segmentId) as {
       ids: Buffer
     }
-    if (knownIds.size >= KNOWN_BLOCKS_MAX) knownIds.delete(knownIds.keys().next().value!)
-    knownIds.set(segmentId, ids)
+    if (this.#knownIds.size >= KNOWN_BLOCKS_MAX) this.#knownIds.delete(this.#knownIds.keys().next().value!)
+    this.#knownIds.set(segmentId, ids)
     return ids
-  }
-
-  return {
-    async arrived(emails) {
-      for (const { accountId, id } of emails) {
-        const segment = covering(accountId, id)
-        if (segment) remove(connection, segment.id)
-        const edge = edgeOf(accountId)
-        if (++edge.arrivedCount < BLOCK_EMAILS && !segment) continue
-        edge.arrivedCount = 0
-        announce(UNSEALED, accountId)
-      }
-    },
-    async moved(moves) {
-      for (const [segmentId, moved] of Map.groupBy(moves, nearBy(covering)))
-        if (segmentId !== undefined) setStatuses(connection, segmentId, idsOf(segmentId), moved)
-    },
-    async seal(segment) {
-      const statuses = statusesFor(connection, segment)
-      if (!statuses || overlaps(connection, segment)) return false
-      insert(connection, newSegmentId(), segment, statuses)
-      const edge = edgeOf(segment.accountId)
-      if (!edge.sealedTo || Buffer.compare(edge.sealedTo, segment.lastId) < 0) edge.sealedTo = segment.lastId
-      return true
-    },
   }
 }
 

@@ -1,7 +1,7 @@
 /** Write access to a SQLite store: migrates it, runs one group at a time, and runs checkpoints. */
 import type { Kysely } from 'kysely'
 import { migrate } from '../migrations/migrate.ts'
-import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
+import { type GroupOptions, SessionGroups } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'
 import { sqliteErrorKind } from './errors.ts'
@@ -15,10 +15,11 @@ export async function openSqliteWriting(
   nowMs: number,
 ): Promise<WritingStore> {
   const connection = openForWriting(file)
+  const groups = new SessionGroups(sqliteSession(connection), options)
   const migrations = await migrated(connection, nowMs)
   return {
     migrations,
-    run: createGroupRunner(sqliteSession(connection), options).run,
+    run: requests => groups.run(requests),
     groupsAtOnce: 1,
     onHeard() {},
     checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),

@@ -83,54 +83,47 @@ interface GroupState {
 /** Number of attempts to run a group that conflicts with other transactions. */
 const ATTEMPTS_MAX = 5
 
-export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
-  const { commands } = options
-  const state: GroupState = { effects: createEffects(), own: createEffects(), hasSavepoints: true }
-  const subscribers = createSubscriberCache()
-  const tx = transactionOver(session, options, state, subscribers)
+/** Runs groups of commands on one connection. */
+export class SessionGroups implements GroupRunner {
+  readonly #session: GroupSession
+  readonly #commands: Commands
+  readonly #state: GroupState = { effects: createEffects(), own: createEffects(), hasSavepoints: true }
+  readonly #subscribers = createSubscriberCache()
+  readonly #tx: Tx
 
-  /** @throws the error of the command, whose changes are undone; GroupLost when the transaction is gone */
-  const attempt = async (name: string, inputs: readonly unknown[]): Promise<unknown[]> => {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (!command) throw new Error(`there is no command "${name}"`)
-    state.own = createEffects()
-    if (state.hasSavepoints) await session.savepoint()
-    try {
-      const outputs = await command.run(tx, inputs)
-      await session.done()
-      if (state.hasSavepoints) await session.keep()
-      state.effects.absorb(state.own)
-      return outputs
-    } catch (error) {
-      subscribers.forget()
-      if (!state.hasSavepoints || session.troubleOf(error) !== 'own') throw new GroupLost(error)
-      await session.undo().catch(() => {
-        throw new GroupLost(error)
-      })
-      throw error
-    }
+  constructor(session: GroupSession, options: GroupOptions) {
+    this.#session = session
+    this.#commands = options.commands
+    this.#tx = transactionOver(session, options, this.#state, this.#subscribers)
   }
 
-  const runNamed = async (name: string, requests: readonly WriteRequest[]): Promise<WriteReply[]> => {
-    const inputs = requests.map(({ input }) => input)
-    try {
-      const outputs = await attempt(name, inputs)
-      return requests.map(({ seq }, i) => ({ seq, ok: true, output: outputs[i] }))
-    } catch (error) {
-      if (error instanceof GroupLost) throw error
-      if (requests.length === 1) return [failure(requests[0]!.seq, error)]
-    }
-    const replies: WriteReply[] = []
-    for (const request of requests) replies.push(...(await runNamed(name, [request])))
-    return replies
+  async run(requests: readonly WriteRequest[]): Promise<GroupResult> {
+    const session = this.#session
+    const state = this.#state
+    state.hasSavepoints = session.savepointsAreCheap
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#runOnce(requests)
+      } catch (error) {
+        const cause = error instanceof GroupLost ? error.cause : error
+        const trouble = session.troubleOf(cause)
+        if (trouble === 'fatal') throw new DiskFailure(cause)
+        this.#subscribers.forget()
+        await session.rollback()
+        const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
+        if (!mayGoBetter || tries === ATTEMPTS_MAX) return refuseAll(requests, cause, trouble)
+        if (trouble === 'own') state.hasSavepoints = true
+      }
   }
 
-  const runOnce = async (requests: readonly WriteRequest[]): Promise<GroupResult> => {
+  async #runOnce(requests: readonly WriteRequest[]): Promise<GroupResult> {
+    const session = this.#session
+    const state = this.#state
     state.effects = createEffects()
     const replies = new Map<WriteRequest, WriteReply>()
-    subscribers.begin(await session.begin(conflictKeysOf(commands, requests)))
+    this.#subscribers.begin(await session.begin(conflictKeysOf(this.#commands, requests)))
     for (const [name, named] of Map.groupBy(requests, request => request.name))
-      for (const [i, reply] of (await runNamed(name, named)).entries()) replies.set(named[i]!, reply)
+      for (const [i, reply] of (await this.#runNamed(name, named)).entries()) replies.set(named[i]!, reply)
     await session.commit([...state.effects.counts()].filter(({ delta }) => delta !== 0))
     return {
       replies: requests.map(request => replies.get(request)!),
@@ -139,23 +132,42 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
     }
   }
 
-  return {
-    async run(requests) {
-      state.hasSavepoints = session.savepointsAreCheap
-      for (let tries = 1; ; tries++)
-        try {
-          return await runOnce(requests)
-        } catch (error) {
-          const cause = error instanceof GroupLost ? error.cause : error
-          const trouble = session.troubleOf(cause)
-          if (trouble === 'fatal') throw new DiskFailure(cause)
-          subscribers.forget()
-          await session.rollback()
-          const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
-          if (!mayGoBetter || tries === ATTEMPTS_MAX) return refuseAll(requests, cause, trouble)
-          if (trouble === 'own') state.hasSavepoints = true
-        }
-    },
+  async #runNamed(name: string, requests: readonly WriteRequest[]): Promise<WriteReply[]> {
+    const inputs = requests.map(({ input }) => input)
+    try {
+      const outputs = await this.#attempt(name, inputs)
+      return requests.map(({ seq }, i) => ({ seq, ok: true, output: outputs[i] }))
+    } catch (error) {
+      if (error instanceof GroupLost) throw error
+      if (requests.length === 1) return [failure(requests[0]!.seq, error)]
+    }
+    const replies: WriteReply[] = []
+    for (const request of requests) replies.push(...(await this.#runNamed(name, [request])))
+    return replies
+  }
+
+  /** @throws the error of the command, whose changes are undone; GroupLost when the transaction is gone */
+  async #attempt(name: string, inputs: readonly unknown[]): Promise<unknown[]> {
+    const session = this.#session
+    const state = this.#state
+    const command = Object.hasOwn(this.#commands, name) ? this.#commands[name] : undefined
+    if (!command) throw new Error(`there is no command "${name}"`)
+    state.own = createEffects()
+    if (state.hasSavepoints) await session.savepoint()
+    try {
+      const outputs = await command.run(this.#tx, inputs)
+      await session.done()
+      if (state.hasSavepoints) await session.keep()
+      state.effects.absorb(state.own)
+      return outputs
+    } catch (error) {
+      this.#subscribers.forget()
+      if (!state.hasSavepoints || session.troubleOf(error) !== 'own') throw new GroupLost(error)
+      await session.undo().catch(() => {
+        throw new GroupLost(error)
+      })
+      throw error
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { MISSED } from '../../../src/store/model/command.ts'
 import type { PostgresConnection, PostgresPool } from '../../../src/store/postgres/connection.ts'
-import { startNotices } from '../../../src/store/postgres/notices.ts'
+import { Notices } from '../../../src/store/postgres/notices.ts'
 import type { Announcement } from '../../../src/store/writer/protocol.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -25,7 +25,7 @@ async function given(t: TestContext) {
       use: <T>(work: (connection: PostgresConnection) => Promise<T>) => work(connection),
       close: async () => {},
     } as unknown as PostgresPool
-    const notices = startNotices({ pool, hear: announcements => void heard.push(announcements) })
+    const notices = new Notices({ pool, hear: announcements => void heard.push(announcements) })
     t.after(() => notices.close())
     await until(() => heard.length === 1)
     return { notices, heard }

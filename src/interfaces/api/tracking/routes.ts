@@ -12,7 +12,7 @@ import type { ApiRequest, Credential, RawHttpReply, Route } from '../route/route
 
 interface TrackingRoutesOptions {
   secrets: SecretKeys
-  visits: VisitBatcher
+  visits: Pick<VisitBatcher, 'opened' | 'clicked'>
   clock: Clock
 }
 

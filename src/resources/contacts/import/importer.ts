@@ -58,41 +58,6 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     return begun === 'begun'
   }
 
-  /** Reads one batch while the previous one is stored. Resolves to false if the audience was deleted. */
-  const takeIn = async (
-    key: ImportKey,
-    columns: readonly Column[],
-    records: AsyncIterable<ImportRecord>,
-    terms: Pick<ImportRequest, 'onExisting' | 'subscriptions'>,
-    consent: ConsentCounts,
-  ): Promise<boolean> => {
-    let storing: Promise<boolean> = Promise.resolve(true)
-    const store = async (batch: Batch) => {
-      if (!(await storing)) return false
-      storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() }).then(said => {
-        consent.add(said ?? [])
-        return said !== undefined
-      })
-      storing.catch(() => {}) // the next await reports the error
-      return true
-    }
-    let batch: Batch = { rows: [], errors: [], headerNotes: columnNotes(columns) }
-    try {
-      for await (const record of records) {
-        const read = readRow(columns, record)
-        if ('message' in read) batch.errors.push(read)
-        else batch.rows.push(read)
-        if (batch.rows.length + batch.errors.length < BATCH_ROWS) continue
-        if (!(await store(batch))) return false
-        batch = { rows: [], errors: [] }
-      }
-    } finally {
-      await store(batch)
-      await storing
-    }
-    return storing
-  }
-
   const take = async (
     { accountId, audienceId, onExisting, subscriptions = [], plan: { columns } }: ImportRequest,
     records: AsyncGenerator<ImportRecord>,
@@ -102,11 +67,12 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
     if (!(await begin(key, keys))) return undefined
+    const terms = { onExisting, subscriptions }
     const consent = new ConsentCounts()
     const end = (state: ContactImportRow['state'], fault: string | null) =>
       run('endImport', { ...key, state, fault, notes: consent.notes(), at: clock.now() })
     try {
-      if (!(await takeIn(key, columns, records, { onExisting, subscriptions }, consent))) return undefined
+      if (!(await takeIn({ run, clock }, { key, columns, terms, consent }, records))) return undefined
     } catch (error) {
       if (!(error instanceof ImportFault)) {
         await end('interrupted', 'The upload was interrupted, or a row could not be stored.')
@@ -126,6 +92,46 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
       await records.return(undefined)
     }
   }
+}
+
+interface Intake {
+  key: ImportKey
+  columns: readonly Column[]
+  terms: Pick<ImportRequest, 'onExisting' | 'subscriptions'>
+  consent: ConsentCounts
+}
+
+/** Reads one batch while the previous one is stored. Resolves to false if the audience was deleted. */
+async function takeIn(
+  { run, clock }: Pick<ImporterOptions, 'run' | 'clock'>,
+  { key, columns, terms, consent }: Intake,
+  records: AsyncIterable<ImportRecord>,
+): Promise<boolean> {
+  let storing: Promise<boolean> = Promise.resolve(true)
+  const store = async (batch: Batch) => {
+    if (!(await storing)) return false
+    storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() }).then(said => {
+      consent.add(said ?? [])
+      return said !== undefined
+    })
+    storing.catch(() => {}) // the next await reports the error
+    return true
+  }
+  let batch: Batch = { rows: [], errors: [], headerNotes: columnNotes(columns) }
+  try {
+    for await (const record of records) {
+      const read = readRow(columns, record)
+      if ('message' in read) batch.errors.push(read)
+      else batch.rows.push(read)
+      if (batch.rows.length + batch.errors.length < BATCH_ROWS) continue
+      if (!(await store(batch))) return false
+      batch = { rows: [], errors: [] }
+    }
+  } finally {
+    await store(batch)
+    await storing
+  }
+  return storing
 }
 
 interface Batch {

@@ -4,6 +4,7 @@ import type { Columns } from '../../model/columns.ts'
 
 export async function inbound(db: Kysely<unknown>, columns: Columns): Promise<void> {
   await createInboundMessages(db, columns)
+  await createInboundSubjects(db, columns)
 }
 
 async function createInboundMessages(
@@ -68,6 +69,12 @@ async function createInboundMessages(
     .columns(['account_id', 'id'])
     .where(sql<boolean>`listed_at is null and size_bytes > 65536`)
     .execute()
+}
+
+async function createInboundSubjects(
+  { schema }: Kysely<unknown>,
+  { id, text, clustered }: Columns,
+): Promise<void> {
   await schema
     .createTable('inbound_subjects')
     .addColumn('account_id', id, c => c.notNull())

@@ -29,7 +29,7 @@ async function open(t: TestContext, isOfChallenges: boolean) {
   const count = () => void storedCount++
   const routes: Route[] = [
     ...unsubscribeRoutes({ secrets, store: { ...store, run: (async () => count()) as never }, clock }),
-    ...trackingRoutes({ secrets, visits: { opened: count, clicked: count, close: async () => {} }, clock }),
+    ...trackingRoutes({ secrets, visits: { opened: count, clicked: count }, clock }),
     ...wellKnownRoutes({ ...store, clock, mailHost: 'mx.test', secrets, findPolicy: async () => undefined }),
   ]
   const app = createHttpApp({

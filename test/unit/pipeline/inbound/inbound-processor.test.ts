@@ -3,10 +3,7 @@ import { idKey } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
 import type { ReaderPool } from '../../../../src/lib/reader-pool.ts'
-import {
-  type InboundProcessor,
-  startInboundProcessor,
-} from '../../../../src/pipeline/inbound/inbound-processor.ts'
+import { InboundProcessor } from '../../../../src/pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../../../../src/pipeline/inbound/inbox-counts.ts'
 import { createIngestLoad, type IngestLoad } from '../../../../src/pipeline/inbound/ingest-load.ts'
 import { createMailReader, type MailReader } from '../../../../src/pipeline/inbound/mail-reader.ts'
@@ -78,7 +75,7 @@ async function open(t: TestContext) {
     } = {},
   ): InboundProcessor => {
     const { judge = null, ...rest } = over
-    const inbox = startInboundProcessor({
+    const inbox = new InboundProcessor({
       ...store,
       sizes: 'small',
       recentMessages: createRecentMessageCache(clock),

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { visitorOf } from '../../../../src/pipeline/tracking/bot-detection.ts'
 import type { Hit } from '../../../../src/pipeline/tracking/record-visits.ts'
-import { createVisitBatcher, type VisitBatcher } from '../../../../src/pipeline/tracking/visit-batcher.ts'
+import { VisitBatcher } from '../../../../src/pipeline/tracking/visit-batcher.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -30,7 +30,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
     await store.run('finish', finishFor(delivery, clock.now()))
   clock.advance(3_600_000)
   const failures: unknown[] = []
-  const batcher = createVisitBatcher({
+  const batcher = new VisitBatcher({
     run: store.run,
     clock,
     onError: error => failures.push(error),
@@ -329,7 +329,7 @@ test('visits: visits that could not be stored are tried again', async t => {
   const { run, clock, hit, to, email } = await openVisited(t)
   const failures: unknown[] = []
   let isDown = true
-  const batcher: VisitBatcher = createVisitBatcher({
+  const batcher = new VisitBatcher({
     run: (name, input) => (isDown ? Promise.reject(new Error('down')) : run(name, input)),
     clock,
     onError: error => failures.push(error),

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { firstIdAt, type Id, idTime } from '../../../../src/lib/ids.ts'
 import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
-import { createEventFeed, type Following } from '../../../../src/resources/events/feed.ts'
+import { EventFeed, type Following } from '../../../../src/resources/events/feed.ts'
 import { recordEvents } from '../../../../src/resources/events/record.ts'
 import { command } from '../../../../src/store/model/command.ts'
 import { newId } from '../../../kit/mail.ts'
@@ -36,8 +36,8 @@ async function open(t: TestContext, { isShared = false } = {}) {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  const feed = createEventFeed({ db, find: store.find, clock, isShared })
-  t.after(feed.close)
+  const feed = new EventFeed({ db, find: store.find, clock, isShared })
+  t.after(() => feed.close())
   const record = (count: number, at = clock.now()) => store.run('record', { count, at })
   return { feed, clock, record, reads: () => readCount }
 }

@@ -6,7 +6,7 @@ import {
   packRequests,
   unpackRequests,
 } from '../../../../src/resources/request-log/logged-request.ts'
-import { createRequestLog } from '../../../../src/resources/request-log/request-log.ts'
+import { RequestLog } from '../../../../src/resources/request-log/request-log.ts'
 import type { LoggedRequestRow } from '../../../../src/store/model/schema/requests.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { newId } from '../../../kit/new-id.ts'
@@ -29,7 +29,7 @@ function open({ hasBodies = true, run = async () => {} }: { hasBodies?: boolean;
   const clock = createManualClock()
   const written: LoggedRequest[][] = []
   const dropped: [number, unknown][] = []
-  const requestLog = createRequestLog({
+  const requestLog = new RequestLog({
     clock,
     hasBodies,
     onDropped: (count, error) => dropped.push([count, error]),
@@ -37,7 +37,7 @@ function open({ hasBodies = true, run = async () => {} }: { hasBodies?: boolean;
       await run()
       written.push(unpackRequests(packed as PackedRequests))
     },
-  } as Parameters<typeof createRequestLog>[0])
+  } as ConstructorParameters<typeof RequestLog>[0])
   return { clock, requestLog, written, dropped }
 }
 
