@@ -18,15 +18,7 @@ import { type ContactPlace, type ContactRef, type ContactView, contactView } fro
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts } from './write-contacts.ts'
 
-interface Page {
-  limit: number
-  offset: number
-}
-
-interface Found<T> {
-  total: number
-  rows: T[]
-}
+type Page = Omit<ListPage, 'cursor'>
 
 export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow | undefined> {
   return db
@@ -116,11 +108,9 @@ export function findSegment(db: Db, audienceId: Id, id: Id): Promise<SegmentRow 
 }
 
 /** Lists the segments, newest first. */
-export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<Found<SegmentRow>> {
+export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<FoundPage<SegmentRow>> {
   const own = db.selectFrom('segments').where('audienceId', '=', audienceId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
-  return { total: Number(total), rows }
+  return findPage(own, own.selectAll(), { ...page, cursor: null })
 }
 
 export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | undefined> {
@@ -171,9 +161,7 @@ export async function listPlacedImports(
 }
 
 /** Lists imports of an audience, newest first. */
-export async function listImports(db: Db, audienceId: Id, page: Page): Promise<Found<ContactImportRow>> {
+export async function listImports(db: Db, audienceId: Id, page: Page): Promise<FoundPage<ContactImportRow>> {
   const own = db.selectFrom('contactImports').where('audienceId', '=', audienceId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
-  return { total: Number(total), rows }
+  return findPage(own, own.selectAll(), { ...page, cursor: null })
 }

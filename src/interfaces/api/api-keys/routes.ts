@@ -7,7 +7,7 @@ import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../../resources/accounts/api-keys.ts'
 import { readRename, renameSchema } from '../access-tokens/schema.ts'
 import { ApiError, invalidField, notFound, orNotFound } from '../api-error.ts'
-import { type Credential, created, ok, type Route } from '../route/route.ts'
+import { type Credential, created, ok, pageReply, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
   apiKeyPage,
@@ -55,11 +55,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
       async handle({ query, credential: { accountId } }) {
         const [keys, tokens] = await Promise.all([apiKeys.list(accountId), accessTokens.list(accountId)])
         const full = tokens.filter(({ scopes }) => scopes.includes('full'))
-        const { total, rows, hasMore } = apiKeyPage(
-          [...keys.map(keyView), ...full.map(fullAccessView)],
-          query,
-        )
-        return ok({ object: 'list', total, has_more: hasMore, data: rows })
+        return pageReply(apiKeyPage([...keys.map(keyView), ...full.map(fullAccessView)], query))
       },
     },
     {

@@ -1,11 +1,13 @@
 /** Schemas of API keys and of access tokens that are shown as keys, and pages of them. */
 import * as z from 'zod'
-import { type Id, parseWireId, sameId, wireId } from '../../../lib/ids.ts'
+import { wireId } from '../../../lib/ids.ts'
 import type { AccessTokenView } from '../../../resources/accounts/access-tokens.ts'
 import type { ApiKeyView } from '../../../resources/accounts/api-keys.ts'
+import type { FoundPage } from '../../../store/reading/list-page.ts'
 import { credentialNameSchema } from '../access-tokens/schema.ts'
-import { invalidField, notFound } from '../api-error.ts'
-import { bodyReader, presentPicker, readNumber } from '../schema/read.ts'
+import { invalidField } from '../api-error.ts'
+import { cutIdPage, type Listed, parseIdOf, readIdPage } from '../pages/id-page.ts'
+import { bodyReader, presentPicker } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -85,11 +87,11 @@ export function fullAccessView(token: AccessTokenView): KeyView {
   }
 }
 
-const ROWS_MAX = 100
+const KEYS: Listed = { prefixes: ['key', 'tok'], name: 'API key', what: 'an API key', fallback: 100 }
 
 /** The SDKs page through keys by id. Without a parameter, the list has all keys. */
 export const apiKeyPageQuery = {
-  limit: z.int().min(1).max(ROWS_MAX).optional(),
+  limit: z.int().min(1).max(100).optional(),
   after: anyIdSchema.optional(),
   before: anyIdSchema.optional(),
 }
@@ -98,34 +100,10 @@ export const apiKeyPageQuery = {
  * Orders keys newest first, and cuts the page that the query asks for.
  * @throws ApiError 404 if the cursor names no key, or 422
  */
-export function apiKeyPage(
-  keys: readonly KeyView[],
-  query: URLSearchParams,
-): { total: number; rows: KeyView[]; hasMore: boolean } {
-  const all = keys.toSorted((a, b) => Buffer.compare(idOf(b.id)!, idOf(a.id)!))
-  const total = all.length
-  const fallback = query.has('after') || query.has('before') ? ROWS_MAX : total
-  const limit = readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX })
-  const [after, before] = [edgeOf(all, query, 'after'), edgeOf(all, query, 'before')]
-  if (after !== undefined && before !== undefined)
-    throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
-  if (before !== undefined)
-    return { total, rows: all.slice(Math.max(0, before - limit), before), hasMore: before > limit }
-  const from = after === undefined ? 0 : after + 1
-  return { total, rows: all.slice(from, from + limit), hasMore: total > from + limit }
-}
-
-/** Returns the position of the key that a cursor names; undefined without a cursor. */
-function edgeOf(all: readonly KeyView[], query: URLSearchParams, parameter: string): number | undefined {
-  const text = query.get(parameter) ?? ''
-  if (text === '') return undefined
-  const id = idOf(text)
-  if (!id) throw invalidField(parameter, `The \`${parameter}\` parameter must be the id of an API key.`)
-  const at = all.findIndex(key => sameId(idOf(key.id)!, id))
-  if (at < 0) throw notFound('API key')
-  return at
-}
-
-function idOf(text: string): Id | undefined {
-  return parseWireId('key', text) ?? parseWireId('tok', text)
+export function apiKeyPage(keys: readonly KeyView[], query: URLSearchParams): FoundPage<KeyView> {
+  const idOf = ({ id }: KeyView) => parseIdOf(KEYS.prefixes, id)!
+  const all = keys.toSorted((a, b) => Buffer.compare(idOf(b), idOf(a)))
+  const page = readIdPage(query, KEYS)
+  const isWhole = !query.has('limit') && !page.after && !page.before
+  return cutIdPage(all, isWhole ? { ...page, limit: all.length } : page, KEYS)
 }

@@ -14,9 +14,9 @@ import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { invalidField, orNotFound } from '../api-error.ts'
-import { ok, pathId, type Route } from '../route/route.ts'
-import { invalidParameter } from '../schema/broken-rule.ts'
+import { pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { readChoice } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 
 const bounceTypes = BOUNCE_TYPES.map(type => type.toLowerCase())
@@ -63,13 +63,12 @@ export function broadcastRecipientRoutes({
         const type = readType(request.query)
         const [address, bounceType] = [readAddress(request.query), readBounceType(request.query, type)]
         const { audienceId, firstEmailId, lastEmailId } = broadcast
-        const { total, hasMore, rows } = await reader.listRecipients({
+        const found = await reader.listRecipients({
           broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
           horizon: await horizonOf(accountId),
           ...{ type, address, bounceType, page },
         })
-        const data = rows.map(row => recipientView(row, type))
-        return ok({ object: 'list', total, has_more: hasMore, data })
+        return pageReply(found, row => recipientView(row, type))
       },
     },
   ]
@@ -77,15 +76,12 @@ export function broadcastRecipientRoutes({
 
 /** @throws ApiError 422 */
 function readType(query: URLSearchParams): RecipientType {
-  const text = query.get('type') ?? 'sent'
-  const type = RECIPIENT_TYPES.find(known => known === text)
-  if (type) return type
-  if (text === 'unsubscribed')
+  if (query.get('type') === 'unsubscribed')
     throw invalidField(
       'type',
       'The `type` parameter must not be `unsubscribed`: unsubscribes of a broadcast are counted, but not stored per recipient.',
     )
-  throw invalidParameter('type', `one of ${RECIPIENT_TYPES.join(', ')}`, text)
+  return readChoice(query, 'type', RECIPIENT_TYPES) ?? 'sent'
 }
 
 /** @throws ApiError 422 */

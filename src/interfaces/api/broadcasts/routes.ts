@@ -6,12 +6,13 @@ import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/b
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { textPartOf } from '../../../protocols/mime/html/text-part.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
-import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/model/schema.ts'
+import { BROADCAST_STATUSES } from '../../../store/model/schema.ts'
 import { apiErrorOf, notFound, orNotFound } from '../api-error.ts'
 import { senderOf } from '../emails/idempotency-header.ts'
-import { type ApiReply, type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
+import { type ApiReply, type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { readChoice } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import { type FindTemplate, templateOf, withTemplate } from './from-template.ts'
 import {
@@ -89,10 +90,10 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       async handle(request) {
         const { query, credential } = request
         const page = readCursorPage(query, 'brd', 'a broadcast')
-        const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
-        const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
-        const data = rows.map(row => broadcastRow(row, needsSegment(request)))
-        return ok({ object: 'list', total, has_more: hasMore, data })
+        const search = readSearch(query)
+        const status = readChoice(query, 'status', BROADCAST_STATUSES)
+        const found = await broadcasts.list(credential.accountId, { ...page, search, status })
+        return pageReply(found, row => broadcastRow(row, needsSegment(request)))
       },
     },
     {
@@ -282,12 +283,4 @@ function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= NAME_LENGTH_MAX && !text.includes('\0')) return text
   throw invalidParameter('q', `at most ${NAME_LENGTH_MAX} characters long, without NUL`, text)
-}
-
-function readStatus(query: URLSearchParams): BroadcastStatus | undefined {
-  const text = query.get('status')
-  if (text === null) return undefined
-  const status = BROADCAST_STATUSES.find(known => known === text)
-  if (status) return status
-  throw invalidParameter('status', `one of ${BROADCAST_STATUSES.join(', ')}`, text)
 }

@@ -8,7 +8,7 @@ import { findImport, findSegment, listImports } from '../../../resources/contact
 import { ReplayedStream } from '../../../store/blobs/replayed-stream.ts'
 import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
-import { listReply, ok, pathId, type Route } from '../route/route.ts'
+import { ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { asRefused, IMPORT_BYTES_MAX, type ImportFormsOptions, importForms } from './import-routes.ts'
@@ -66,8 +66,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       async handle(request) {
         const page = readPage(request.query)
         const { id } = await audienceOf(store.db, request)
-        const { total, rows } = await listImports(store.db, id, page)
-        return listReply({ total, offset: page.offset }, rows.map(importView))
+        return pageReply(await listImports(store.db, id, page), importView)
       },
     },
     {

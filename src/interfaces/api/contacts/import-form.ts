@@ -9,7 +9,8 @@ import { FIELD_COLUMNS, type FieldColumn } from '../../../resources/contacts/pro
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { ContactImportRow, ImportState } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { invalidParameter, shownValue } from '../schema/broken-rule.ts'
+import { shownValue } from '../schema/broken-rule.ts'
+import { readChoice } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { readColumnMeanings, readJson } from './import-schema.ts'
@@ -110,11 +111,8 @@ function onExistingOf(text: string | undefined): OnExisting {
  * @throws ApiError 422
  */
 export function readImportStates(query: URLSearchParams): readonly ImportState[] {
-  const text = query.get('status')
-  if (text === null) return SDK_IMPORT_STATUSES.flatMap(status => STATES[status])
-  const status = SDK_IMPORT_STATUSES.find(known => known === text)
-  if (status) return STATES[status]
-  throw invalidParameter('status', `one of ${SDK_IMPORT_STATUSES.join(', ')}`, text)
+  const status = readChoice(query, 'status', SDK_IMPORT_STATUSES)
+  return status ? STATES[status] : SDK_IMPORT_STATUSES.flatMap(one => STATES[one])
 }
 
 export function sdkImportView(row: ContactImportRow): z.output<typeof sdkImportSchema> {

@@ -12,7 +12,7 @@ import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { ApiError, invalidField, orNotFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   definitionChangesSchema,
@@ -23,7 +23,7 @@ import {
   readFallback,
 } from './property-schema.ts'
 
-const PROPERTIES: Listed = { prefix: 'prp', name: 'Property', fallback: 20 }
+const PROPERTIES: Listed = { prefixes: ['prp'], name: 'Property', what: 'a property', fallback: 20 }
 
 interface ContactPropertyRoutesOptions {
   store: { db: Db; run: Run<typeof definitionCommands> }
@@ -47,8 +47,7 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
       async handle({ query, credential: { accountId } }) {
         const page = readIdPage(query, PROPERTIES)
         const all = (await listDefinitions(store.db, accountId)).map(definitionView)
-        const { rows: data, hasMore } = cutIdPage(all, page, PROPERTIES)
-        return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+        return pageReply(cutIdPage(all, page, PROPERTIES))
       },
     },
     {

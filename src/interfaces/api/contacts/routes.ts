@@ -14,7 +14,7 @@ import type { Find } from '../../../store/reading/read.ts'
 import { invalidField, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, created, ok, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { type Warning, withWarnings } from '../route/warnings.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
@@ -42,7 +42,7 @@ const NOT_CHANGED = {
   topics: '`topics` is not applied here. Use `PATCH /contacts/:id/topics` instead.',
 }
 const ALL_TOPICS = { limit: TOPICS_MAX, offset: 0, cursor: null }
-const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
+const TOPICS: Listed = { prefixes: ['top'], name: 'Topic', what: 'a topic', fallback: 20 }
 
 interface ContactRoutesOptions {
   store: { db: Db; find: Find; run: Run<typeof contactCommands & typeof topicCommands> }
@@ -172,8 +172,7 @@ function contactTopicRoutes(
         const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
         const out = new Set(orNotFound(contact, 'Contact').unsubscribed_topics)
         const all = topics.map(topic => contactTopicView(topic, out))
-        const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
-        return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+        return pageReply(cutIdPage(all, page, TOPICS))
       },
     },
     {
@@ -240,12 +239,6 @@ export function contactIn(answer: ContactAnswer | 'no-topic') {
 }
 
 /** Answers with a page of contacts of one account. */
-export async function contactList(
-  db: Db,
-  accountId: Id,
-  { total, hasMore, rows }: ContactsFound,
-  form: ContactForm,
-) {
-  const data = (await viewsOf(db, accountId, rows)).map(view => form.of(view))
-  return ok({ object: 'list', total, has_more: hasMore, data })
+export async function contactList(db: Db, accountId: Id, found: ContactsFound, form: ContactForm) {
+  return pageReply({ ...found, rows: await viewsOf(db, accountId, found.rows) }, form.of)
 }

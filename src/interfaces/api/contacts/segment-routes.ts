@@ -10,7 +10,7 @@ import type { Run } from '../../../store/model/command.ts'
 import { orNotFound } from '../api-error.ts'
 import { accountSegmentSchema, accountSegmentView } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
-import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { placedContactOf } from './alias-routes.ts'
@@ -19,7 +19,7 @@ import { refusedContact } from './schema.ts'
 
 type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
 
-const SEGMENTS: Listed = { prefix: 'aud', name: 'Segment', fallback: 20 }
+const SEGMENTS: Listed = { prefixes: ['aud'], name: 'Segment', what: 'a segment', fallback: 20 }
 const PATH = '/contacts/:contact_id/segments'
 
 const STAYS = {
@@ -51,8 +51,7 @@ function listRoute({ store }: Options): Route {
       const page = readIdPage(request.query, SEGMENTS)
       const { accountId, email } = await placedContactOf(store, request)
       const all = (await audiencesWith(store.db, accountId, email)).reverse().map(accountSegmentView)
-      const { rows: data, hasMore } = cutIdPage(all, page, SEGMENTS)
-      return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+      return pageReply(cutIdPage(all, page, SEGMENTS))
     },
   }
 }

@@ -9,15 +9,11 @@ import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
-import {
-  attachmentPageQuery,
-  cutPage,
-  findAttachment,
-  readAttachmentPage,
-} from '../downloads/attachment-page.ts'
+import { ATTACHMENTS, attachmentPageQuery, findAttachment } from '../downloads/attachment-page.ts'
 import type { DownloadLink, LinkTo } from '../downloads/link.ts'
 import type { OpenFile } from '../downloads/routes.ts'
-import { type ApiRequest, ok, pathId, type Route } from '../route/route.ts'
+import { cutIdPage, readIdPage } from '../pages/id-page.ts'
+import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
@@ -61,10 +57,9 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
       query: attachmentPageQuery,
       replies: { 200: listSchema(linkedAttachmentSchema) },
       async handle(request) {
-        const page = readAttachmentPage(request.query)
+        const page = readIdPage(request.query, ATTACHMENTS)
         const { attachments, view } = await attachmentsOf(request)
-        const { rows, hasMore } = cutPage(attachments, page)
-        return ok({ object: 'list', total: attachments.length, has_more: hasMore, data: rows.map(view) })
+        return pageReply(cutIdPage(attachments, page, ATTACHMENTS), view)
       },
     },
     {

@@ -7,8 +7,7 @@ import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../../resources
 import type { SearchPage } from '../../../resources/search/list.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { invalidParameter } from '../schema/broken-rule.ts'
-import { pageQuery, readPage, withOffset } from '../schema/read.ts'
+import { pageQuery, readPage, readParameter, withOffset } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 
 const text = (description: string) => z.string().optional().meta({ description })
@@ -37,12 +36,8 @@ export const emailPageQuery = {
 
 /** @throws ApiError 422 naming the parameter */
 export function readEmailFilter(query: URLSearchParams): EmailFilter {
-  const read = <T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined => {
-    const text = query.get(name) ?? ''
-    const value = text === '' ? undefined : parse(text)
-    if (text !== '' && value === undefined) throw invalidParameter(name, what)
-    return value
-  }
+  const read = <T>(name: string, parse: (text: string) => T | undefined, rule: string) =>
+    readParameter(query, name, parse, rule)
   return {
     status: read('status', statusOf, `one of ${EMAIL_STATUSES.join(', ')}`),
     subject: read('q', foldSubject, 'a text'),
@@ -68,12 +63,7 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
 
 /** @throws ApiError 422 */
 export function readEmailPage(query: URLSearchParams): SearchPage {
-  const edge = (name: string) => {
-    const text = query.get(name) ?? ''
-    const id = text === '' ? undefined : parseWireId('eml', text)
-    if (text !== '' && !id) throw invalidParameter(name, "an email's id")
-    return id
-  }
+  const edge = (name: string) => readParameter(query, name, text => parseWireId('eml', text), "an email's id")
   const after = edge('after')
   const before = edge('before')
   if ((after || before) && ((after && before) || query.has('offset')))

@@ -5,7 +5,7 @@ import type { EventPage } from '../../../resources/emails/event-rows.ts'
 import { EVENT_TYPES, type EventType } from '../../../resources/events/types.ts'
 import type { EventRow } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { readNumber } from '../schema/read.ts'
+import { readNumber, readParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -46,10 +46,7 @@ export function readEventPage(query: URLSearchParams): EventPage {
  * @throws ApiError 422
  */
 export function readEventId(query: URLSearchParams, name: string): Id | undefined {
-  const text = query.get(name) ?? ''
-  const id = text === '' ? undefined : parseWireId('evt', text)
-  if (text !== '' && !id) throw invalidField(name, `The \`${name}\` parameter must be an event's id.`)
-  return id
+  return readParameter(query, name, text => parseWireId('evt', text), "an event's id")
 }
 
 export function eventView(event: EventRow): z.output<typeof eventSchema> {

@@ -10,12 +10,8 @@ import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import { orNotFound } from '../api-error.ts'
-import {
-  attachmentPageQuery,
-  cutPage,
-  findAttachment,
-  readAttachmentPage,
-} from '../downloads/attachment-page.ts'
+import { ATTACHMENTS, attachmentPageQuery, findAttachment } from '../downloads/attachment-page.ts'
+import { cutIdPage, readIdPage } from '../pages/id-page.ts'
 import { ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
@@ -97,12 +93,9 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       query: attachmentPageQuery,
       replies: { 200: listSchema(receivedAttachmentSchema) },
       async handle(request) {
-        const page = readAttachmentPage(request.query)
+        const page = readIdPage(request.query, ATTACHMENTS)
         const row = await findOwn(request)
-        const parts = storedParts(row)
-        const { rows, hasMore } = cutPage(parts, page)
-        const data = rows.map(part => view(row, part))
-        return ok({ object: 'list', total: parts.length, has_more: hasMore, data })
+        return pageReply(cutIdPage(storedParts(row), page, ATTACHMENTS), part => view(row, part))
       },
     },
     {

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent, StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { attachmentView, inboundRowView, type ListedInbound } from '../../../pipeline/inbound/view.ts'
-import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'
+import { readParameter } from '../schema/read.ts'
 import { headerLists, inboundAttachmentSchema, inboundRowSchema, linkSchema, linkView } from './schema.ts'
 
 export const receivedRowSchema = inboundRowSchema.extend({
@@ -36,10 +36,8 @@ export const receivedQuery = {
 
 /** @throws ApiError 422 */
 export function readHtmlFormat(query: URLSearchParams): (typeof HTML_FORMATS)[number] {
-  const text = query.get('html_format') ?? ''
-  const format = text === '' ? 'data_uri' : HTML_FORMATS.find(one => one === text)
-  if (!format) throw invalidField('html_format', 'The `html_format` parameter must be `data_uri` or `cid`.')
-  return format
+  const formatOf = (text: string) => HTML_FORMATS.find(format => format === text)
+  return readParameter(query, 'html_format', formatOf, '`data_uri` or `cid`') ?? 'data_uri'
 }
 
 export function receivedRowView(row: ListedInbound) {

@@ -1,7 +1,7 @@
 /** Schemas and queries of received mail. */
 import * as z from 'zod'
 import { foldText } from '../../../lib/fold-text.ts'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
 import { type InboundRowView, inboundRowView } from '../../../pipeline/inbound/view.ts'
@@ -9,6 +9,7 @@ import { AUTOMATIC, VERDICTS } from '../../../store/model/schema/inbound.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
 import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'
+import { readCursor } from '../schema/cursor.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -95,18 +96,10 @@ export function readInboundQuery(
 ): { search: string; page: ListPage } {
   const search = query.get('q') ?? ''
   if (search.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
-  return { search: foldText(search), page: { ...readPage(query, fallback), cursor: readCursor(query) } }
-}
-
-function readCursor(query: URLSearchParams): ListPage['cursor'] {
-  const given = (['after', 'before'] as const).filter(name => (query.get(name) ?? '') !== '')
-  const [name] = given
-  if (name === undefined) return null
-  if (given.length > 1 || query.has('offset'))
-    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
-  const id = parseWireId('inb', query.get(name)!)
-  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a received message.`)
-  return { id, side: name === 'after' ? 'older' : 'newer' }
+  return {
+    search: foldText(search),
+    page: { ...readPage(query, fallback), cursor: readCursor(query, 'inb', 'a received message') },
+  }
 }
 
 export function inboundView(

@@ -4,8 +4,8 @@ import { type Id, type IdPrefix, idTime, parseWireId, wireId } from '../../../li
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import type { RequestDetail, RequestFilter } from '../../../resources/request-log/list.ts'
 import type { LoggedRequestRow } from '../../../store/model/schema/requests.ts'
-import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery } from '../schema/cursor.ts'
+import { readParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -69,12 +69,8 @@ export const requestListSchema = z.object({
  * @throws ApiError 422 naming the parameter
  */
 export function readRequestFilter(query: URLSearchParams): RequestFilter {
-  const read = <T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined => {
-    const text = query.get(name) ?? ''
-    const value = text === '' ? undefined : parse(text)
-    if (text !== '' && value === undefined) throw invalidParameter(name, what)
-    return value
-  }
+  const read = <T>(name: string, parse: (text: string) => T | undefined, rule: string) =>
+    readParameter(query, name, parse, rule)
   return {
     status: read('status', statusesOf, 'a status such as `422`, or a class such as `4xx`'),
     method: read('method', methodOf, `one of ${METHODS.join(', ')}`),

@@ -13,8 +13,7 @@ import {
 } from '../../../pipeline/queue/view.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/model/schema.ts'
-import { invalidParameter } from '../schema/broken-rule.ts'
-import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
+import { bodyReader, pageQuery, readChoice, readPage, readParameter } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -161,15 +160,13 @@ export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<t
 
 /** @throws ApiError 422 */
 export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
-  const by = oneOf(query, 'by', VIEW_BY) ?? 'domain'
-  const named = oneOf(query, 'class', CLASSES)
-  const domain = present(query, 'domain')
-  const account = present(query, 'account_id')
+  const by = readChoice(query, 'by', VIEW_BY) ?? 'domain'
+  const named = readChoice(query, 'class', CLASSES)
   return {
     by,
-    domain: domain === undefined ? null : (parseDomain(domain) ?? refuse('domain', 'a domain name')),
+    domain: readParameter(query, 'domain', parseDomain, 'a domain name') ?? null,
     accountId:
-      account === undefined ? null : (parseWireId('acc', account) ?? refuse('account_id', "an account's id")),
+      readParameter(query, 'account_id', text => parseWireId('acc', text), "an account's id") ?? null,
     class: named === undefined ? null : DELIVERY_CLASS[named],
     now,
     ...readPage(query),
@@ -178,9 +175,9 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
 
 /** @throws ApiError 422 */
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
-  const day = present(query, 'day') ?? utcDay(now)
-  if (!isUtcDay(day)) refuse('day', 'a date such as `2026-08-05`')
-  return { day, site: present(query, 'site') ?? null, now, ...readPage(query) }
+  const dayOf = (text: string) => (isUtcDay(text) ? text : undefined)
+  const day = readParameter(query, 'day', dayOf, 'a date such as `2026-08-05`') ?? utcDay(now)
+  return { day, site: query.get('site') || null, now, ...readPage(query) }
 }
 
 export function entryView(
@@ -233,19 +230,4 @@ export function destinationView(
       last_at: timestamp(lastAt),
     })),
   })
-}
-
-function present(query: URLSearchParams, name: string): string | undefined {
-  return query.get(name) || undefined
-}
-
-function oneOf<T extends string>(query: URLSearchParams, name: string, choices: readonly T[]): T | undefined {
-  const text = present(query, name)
-  return text === undefined
-    ? undefined
-    : (choices.find(choice => choice === text) ?? refuse(name, `one of ${choices.join(', ')}`, text))
-}
-
-function refuse(name: string, rule: string, value?: string): never {
-  throw invalidParameter(name, rule, value)
 }

@@ -147,8 +147,14 @@ export function listReply<T>(page: { total: number; offset: number }, data: read
   return ok({ object: 'list', total: page.total, has_more: page.offset + data.length < page.total, data })
 }
 
-/** Converts a page of rows to a reply. */
-export function pageReply<T>({ total, hasMore, rows }: FoundPage<T>, view: (row: T) => object): ApiReply {
+/**
+ * Converts a page of rows to a reply.
+ * @param view returns what clients see of a row; absent if the rows are shown as they are
+ */
+export function pageReply<T>(
+  { total, hasMore, rows }: FoundPage<T>,
+  view: (row: T) => unknown = row => row,
+): ApiReply {
   return ok({ object: 'list', total, has_more: hasMore, data: rows.map(row => view(row)) })
 }
 

@@ -198,6 +198,40 @@ export function readNumber(
   throw invalidParameter(name, `an integer from ${least} to ${most}`, text)
 }
 
+/**
+ * Reads a query parameter; undefined if it is absent or empty.
+ *
+ * @param parse returns undefined for a text that is not valid
+ * @param rule completes "must be" in the error
+ * @throws ApiError 422
+ */
+export function readParameter<T>(
+  query: URLSearchParams,
+  name: string,
+  parse: (text: string) => T | undefined,
+  rule: string,
+): T | undefined {
+  const text = query.get(name) ?? ''
+  const value = text === '' ? undefined : parse(text)
+  if (text !== '' && value === undefined) throw invalidParameter(name, rule)
+  return value
+}
+
+/**
+ * Reads a query parameter with few values; undefined if it is absent or empty.
+ * @throws ApiError 422
+ */
+export function readChoice<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = query.get(name) ?? ''
+  const choice = choices.find(known => known === text)
+  if (text !== '' && !choice) throw invalidParameter(name, `one of ${choices.join(', ')}`, text)
+  return choice
+}
+
 /** Query parameters that `readPage` reads. */
 export function pageQuery(fallback = 20) {
   return {

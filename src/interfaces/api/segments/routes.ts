@@ -15,7 +15,7 @@ import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
 import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
 import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
-import { type ApiRequest, created, listReply, ok, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -102,10 +102,10 @@ function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: 
       async handle(request) {
         const page = readPage(request.query)
         const audience = await audienceOf(store.db, request)
-        const { total, rows } = await listSegments(store.db, audience.id, page)
+        const found = await listSegments(store.db, audience.id, page)
         const data = []
-        for (const row of rows) data.push(await view(audience, row))
-        return listReply({ total, offset: page.offset }, data)
+        for (const row of found.rows) data.push(await view(audience, row))
+        return pageReply({ ...found, rows: data })
       },
     },
     {

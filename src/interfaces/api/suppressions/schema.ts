@@ -11,9 +11,8 @@ import type { SuppressionFilter, SuppressionPage } from '../../../resources/supp
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/model/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
-import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
-import { bodyReader } from '../schema/read.ts'
+import { bodyReader, readChoice } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -114,14 +113,9 @@ export function readSuppressionQuery(query: URLSearchParams): {
   filter: SuppressionFilter
   page: SuppressionPage
 } {
-  const reason = query.get('origin') ?? query.get('reason')
-  const known = SUPPRESSION_REASONS.find(candidate => candidate === reason)
-  if (reason !== null && known === undefined) {
-    const name = query.has('origin') ? 'origin' : 'reason'
-    throw invalidParameter(name, `one of ${SUPPRESSION_REASONS.join(', ')}`, reason)
-  }
+  const reason = readChoice(query, query.has('origin') ? 'origin' : 'reason', SUPPRESSION_REASONS)
   return {
-    filter: { reason: known ?? null, search: readSearch(query) },
+    filter: { reason: reason ?? null, search: readSearch(query) },
     page: readCursorPage(query, 'sup', 'a suppression'),
   }
 }

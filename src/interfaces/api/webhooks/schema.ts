@@ -20,7 +20,7 @@ import {
 import { WEBHOOK_DELIVERY_STATE, type WebhookRow } from '../../../store/model/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import { type Warning, warningsSchema } from '../route/warnings.ts'
-import { bodyReader } from '../schema/read.ts'
+import { bodyReader, readParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -212,10 +212,8 @@ export function readTestType(body: unknown): EventType | undefined {
 }
 
 function readEnabled(query: URLSearchParams): boolean | undefined {
-  const text = query.get('enabled') ?? ''
-  if (text === '') return undefined
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw invalidField('enabled', 'The `enabled` parameter must be `true` or `false`.')
+  const flagOf = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : undefined)
+  return readParameter(query, 'enabled', flagOf, '`true` or `false`')
 }
 
 function eachOnce(events: readonly SubscribableType[]): SubscribableType[] {
