@@ -1,6 +1,6 @@
 /** Map with a time to live per entry and a maximum number of entries. */
+import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
-import { makeRoom } from './make-room.ts'
 
 export interface ExpiringMap<V> {
   /** @returns undefined when there is no entry or it has expired */
@@ -20,7 +20,7 @@ export function createExpiringMap<V>(
   clock: Clock,
   { keptMs, most }: { keptMs: number; most: number },
 ): ExpiringMap<V> {
-  const kept = new Map<string, { value: V; until: number }>()
+  const kept = new BoundedMap<string, { value: V; until: number }>(most)
   return {
     get(key) {
       const known = kept.get(key)
@@ -29,8 +29,6 @@ export function createExpiringMap<V>(
       return undefined
     },
     set(key, value, forMs = keptMs) {
-      kept.delete(key)
-      makeRoom(kept, most)
       kept.set(key, { value, until: clock.monotonic() + forMs })
     },
     delete: key => void kept.delete(key),
@@ -38,15 +36,25 @@ export function createExpiringMap<V>(
   }
 }
 
-/** Caches the promise of a look-up, so that concurrent callers share it. A failed look-up is removed. */
+/**
+ * Caches the promise of a look-up, so that concurrent callers share it. A failed look-up is removed.
+ * @param keptMs time to live of the result from its arrival on, if it differs from that of the map
+ */
 export function keepUnlessFailed<V>(
   map: ExpiringMap<Promise<V>>,
   key: string,
   found: Promise<V>,
+  keptMs?: (value: V) => number | undefined,
 ): Promise<V> {
   map.set(key, found)
-  found.catch(() => {
-    if (map.get(key) === found) map.delete(key)
-  })
+  found.then(
+    value => {
+      const forMs = keptMs?.(value)
+      if (forMs !== undefined && map.get(key) === found) map.set(key, found, forMs)
+    },
+    () => {
+      if (map.get(key) === found) map.delete(key)
+    },
+  )
   return found
 }

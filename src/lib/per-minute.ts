@@ -1,9 +1,9 @@
 /** Counts events by key in fixed windows of one minute, with a limit on events and on keys. */
+import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
-import { makeRoom } from './make-room.ts'
 
 const MINUTE_MS = 60_000
-/** Keys that are counted in a minute. Beyond this, those that were counted first are forgotten. */
+/** Keys that are counted in a minute. Beyond this, those that were counted longest ago are forgotten. */
 const KEYS_MAX = 50_000
 
 /**
@@ -11,7 +11,7 @@ const KEYS_MAX = 50_000
  * @returns a function that counts an event, and is false beyond the limit
  */
 export function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (key: string) => boolean {
-  const counts = new Map<string, number>()
+  const counts = new BoundedMap<string, number>(KEYS_MAX)
   let began = clock.monotonic()
   return key => {
     if (limit === 0) return true
@@ -21,7 +21,6 @@ export function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): 
       began = now
     }
     const count = (counts.get(key) ?? 0) + 1
-    if (count === 1) makeRoom(counts, KEYS_MAX)
     if (count <= limit) counts.set(key, count)
     return count <= limit
   }

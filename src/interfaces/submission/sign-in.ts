@@ -3,6 +3,7 @@
  * The user name is `resend`, `mailhorn` or the id of the key or token.
  */
 
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey, parseWireId, sameId, wireId } from '../../lib/ids.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
@@ -46,7 +47,7 @@ interface SignInOptions {
  */
 export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOptions): SubmissionSignIn {
   const guard = createGuessGuard(clock)
-  const known = new Set<string>()
+  const known = new BoundedMap<string, true>(KNOWN_PLACES_MAX)
 
   /** Finds the key or token, if it may send from the address now. */
   const programOf = async (password: string, address: string) => {
@@ -86,9 +87,7 @@ export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOpt
     const verdict: GuessVerdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
     reportVerdict(report, verdict, { address, user: null })
     if (verdict.kind !== 'right' || !signedIn) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
-    known.delete(place)
-    known.add(place)
-    if (known.size > KNOWN_PLACES_MAX) known.delete(known.values().next().value!)
+    known.set(place, true)
     return signedIn
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
-import { makeRoom } from '../../lib/make-room.ts'
+import { createExpiringMap, keepUnlessFailed } from '../../lib/expiring-map.ts'
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../../protocols/dns/mx-hosts.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
@@ -70,20 +70,11 @@ export const SIMULATOR_ROUTE: DeliveryRoute = { destination: 'simulator', target
 
 export function createRouter(options: RouterOptions): Router {
   const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
-  const kept = new Map<string, { route: Promise<DeliveryRoute>; until: number }>()
-  const keep = (domain: string, route: Promise<DeliveryRoute>) => {
-    const entry = { route, until: clock.monotonic() + ROUTE_TTL_MS }
-    kept.delete(domain)
-    makeRoom(kept, ROUTES_MAX)
-    kept.set(domain, entry)
-    route.then(
-      ({ target }) => {
-        if (target.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_TTL_MS
-      },
-      () => kept.delete(domain),
+  const kept = createExpiringMap<Promise<DeliveryRoute>>(clock, { keptMs: ROUTE_TTL_MS, most: ROUTES_MAX })
+  const keep = (domain: string, route: Promise<DeliveryRoute>) =>
+    keepUnlessFailed(kept, domain, route, ({ target }) =>
+      target.kind === 'unknown' ? UNKNOWN_TTL_MS : undefined,
     )
-    return route
-  }
 
   return {
     routeOf(domain) {
@@ -91,8 +82,7 @@ export function createRouter(options: RouterOptions): Router {
       const smartHost = smartHostOf(domain)
       if (smartHost && smartHost.name !== GENERAL_SMART_HOST) return Promise.resolve(relayedBy(smartHost))
       const known = kept.get(domain)
-      if (known && known.until > clock.monotonic()) return known.route
-      return keep(domain, smartHost ? unlessOurs(domain, smartHost) : lookUp(domain))
+      return known ?? keep(domain, smartHost ? unlessOurs(domain, smartHost) : lookUp(domain))
     },
     prime: (domain, route) => void keep(domain, Promise.resolve(route)),
     forget(domains) {

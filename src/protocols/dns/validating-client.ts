@@ -4,7 +4,7 @@
  * §5.7).
  */
 import type { Clock } from '../../lib/clock.ts'
-import { makeRoom } from '../../lib/make-room.ts'
+import { createExpiringMap, keepUnlessFailed } from '../../lib/expiring-map.ts'
 import { askServer, serverOf } from './query.ts'
 import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
 
@@ -41,7 +41,10 @@ const FAILURE_KEPT_MS = 5_000
 export function createValidatingClient(options: ClientOptions): ValidatingClient {
   const { clock, tries = 2, timeoutMs = 5_000 } = options
   const server = serverOf(options.server)
-  const kept = new Map<string, { answer: Promise<SecureAnswer>; until: number }>()
+  const kept = createExpiringMap<Promise<SecureAnswer>>(clock, {
+    keptMs: Number.POSITIVE_INFINITY,
+    most: CACHED_ANSWERS_MAX,
+  })
   const closing = new AbortController()
   const limits = { clock, timeoutMs, closing: closing.signal }
 
@@ -60,16 +63,8 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
   return {
     ask(name, type, { fresh = false } = {}) {
       const key = `${name} ${type}`
-      const known = kept.get(key)
-      if (!fresh && known && known.until > clock.monotonic()) return known.answer
-      const entry = { answer: asked(name, type), until: Infinity }
-      kept.delete(key)
-      makeRoom(kept, CACHED_ANSWERS_MAX)
-      kept.set(key, entry)
-      void entry.answer.then(answer => {
-        entry.until = clock.monotonic() + lifeMs(answer)
-      })
-      return entry.answer
+      const known = fresh ? undefined : kept.get(key)
+      return known ?? keepUnlessFailed(kept, key, asked(name, type), lifeMs)
     },
     close: () => closing.abort(new Error('closed')),
   }

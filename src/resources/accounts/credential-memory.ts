@@ -2,6 +2,7 @@
  * Remembers credentials that were looked up recently, and writes the time of their last use lazily. API keys
  * and access tokens have one memory each.
  */
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { hashToken } from './tokens.ts'
@@ -31,7 +32,7 @@ export function createCredentialMemory<T>(options: MemoryOptions<T>): Credential
   const { load, writeUse, onUseNotWritten, clock } = options
   const used = new Map<string, Id>()
   /** Credentials by the hash of their token. */
-  let remembered = new Map<string, T>()
+  let remembered = new BoundedMap<string, T>(REMEMBERED_MAX)
   let timer: Timer | undefined
 
   const flush = async () => {
@@ -51,7 +52,6 @@ export function createCredentialMemory<T>(options: MemoryOptions<T>): Credential
       if (known) return known
       const memory = remembered
       const loaded = await load(tokenHash)
-      if (memory.size >= REMEMBERED_MAX) memory.clear()
       // a credential that was deleted while it was loaded lands in a map that `forget` has replaced
       if (loaded) memory.set(hash, loaded)
       return loaded
@@ -61,7 +61,7 @@ export function createCredentialMemory<T>(options: MemoryOptions<T>): Credential
       timer ??= clock.timer(WRITE_EVERY_MS, () => void flush())
     },
     forget() {
-      remembered = new Map()
+      remembered = new BoundedMap(REMEMBERED_MAX)
     },
     close: flush,
   }

@@ -8,6 +8,7 @@
  * within an hour, the /48 counts as one network, too.
  */
 
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
 import { createGuessCounter, type GuessCounter } from './guess-counter.ts'
@@ -156,10 +157,8 @@ function createSiteWatch(clock: Pick<Clock, 'monotonic'>) {
       const site = siteNetworkOf(address)
       if (site === undefined) return
       const network = clientNetworkOf(address)
-      const lastWrong = memory.get(site) ?? new Map<string, number>()
-      lastWrong.delete(network)
+      const lastWrong = memory.get(site) ?? new BoundedMap<string, number>(CROWDED_SITE_NETWORKS)
       lastWrong.set(network, clock.monotonic())
-      if (lastWrong.size > CROWDED_SITE_NETWORKS) lastWrong.delete(lastWrong.keys().next().value!)
       memory.set(site, lastWrong, isCrowdedBy(lastWrong))
     },
   }

@@ -1,6 +1,6 @@
 /** Bounded map for counters of wrong guesses. A flood of new keys does not evict delayed keys. */
 
-import { makeRoom } from '../../lib/make-room.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 
 interface GuessMemory<V> {
   get(key: string): V | undefined
@@ -13,8 +13,8 @@ interface GuessMemory<V> {
  * @param entriesMax limit per kind (protected or not); the entries that were set longest ago are evicted
  */
 export function createGuessMemory<V>(entriesMax: number): GuessMemory<V> {
-  const ordinary = new Map<string, V>()
-  const protectedOnes = new Map<string, V>()
+  const ordinary = new BoundedMap<string, V>(entriesMax)
+  const protectedOnes = new BoundedMap<string, V>(entriesMax)
   const forget = (key: string) => {
     ordinary.delete(key)
     protectedOnes.delete(key)
@@ -24,7 +24,6 @@ export function createGuessMemory<V>(entriesMax: number): GuessMemory<V> {
     set(key, value, isProtected) {
       forget(key)
       const kept = isProtected ? protectedOnes : ordinary
-      makeRoom(kept, entriesMax)
       kept.set(key, value)
     },
     delete: forget,

@@ -3,9 +3,9 @@
  * passwords and tokens. Out: the session of a request. Called by the API (`credentials.ts`, `auth/`).
  */
 
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, idKey, sameId, wireId } from '../../lib/ids.ts'
-import { makeRoom } from '../../lib/make-room.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
@@ -91,14 +91,13 @@ export function createSessions(options: SessionOptions): Sessions {
   const { db, run, clock, newId, passwords, secrets, report } = options
   const guard = createGuessGuard(clock)
   /** Last use of sessions whose row has an earlier one. */
-  const unwritten = new Map<string, { id: Id; userId: Id; at: number }>()
+  const unwritten = new BoundedMap<string, { id: Id; userId: Id; at: number }>(UNWRITTEN_MAX)
 
   const noteUse = async ({ id, userId, lastSeenAt }: Pick<SessionRow, 'id' | 'userId' | 'lastSeenAt'>) => {
     const at = clock.now()
     const key = idKey(id)
     unwritten.delete(key)
     if (at - lastSeenAt > TOUCH_EVERY_MS) return run('touchSession', { id, at })
-    makeRoom(unwritten, UNWRITTEN_MAX)
     unwritten.set(key, { id, userId, at })
   }
   const open = async (

@@ -1,4 +1,5 @@
 /** Reads the columns and the content of an email that the composer needs. */
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Content } from '../../store/model/schema/contents.ts'
 import { EMAIL_SOURCE_COLUMNS, type EmailSource } from '../../store/model/schema/emails.ts'
@@ -13,7 +14,7 @@ const READ_COLUMNS = [...EMAIL_SOURCE_COLUMNS, 'contentId'] as const
 type ReadEmailSource = (accountId: Id, id: Id) => Promise<EmailSource | undefined>
 
 export async function readEmailSource(find: Find, accountId: Id, id: Id): Promise<EmailSource | undefined> {
-  return createEmailSources(find, 0)(accountId, id)
+  return createEmailSources(find)(accountId, id)
 }
 
 /** Number of cached contents. Several broadcasts may be sent at the same time. */
@@ -25,18 +26,16 @@ const CACHED_CHARACTERS_MAX = 1024 * 1024
  * Reads emails. The content that emails of a broadcast share is read once and is the same object for all of
  * them while it is cached.
  */
-export function createEmailSources(find: Find, cachedContentsMax = CACHED_CONTENTS_MAX): ReadEmailSource {
+export function createEmailSources(find: Find): ReadEmailSource {
   /**
    * Least recently used first. The key contains the broadcast, since the key of a deleted content may be
    * assigned again.
    */
-  const kept = new Map<string, Content>()
+  const kept = new BoundedMap<string, Content>(CACHED_CONTENTS_MAX)
 
   const keep = (key: string, content: Content) => {
     if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > CACHED_CHARACTERS_MAX) return
-    kept.delete(key)
     kept.set(key, content)
-    if (kept.size > cachedContentsMax) kept.delete(kept.keys().next().value!)
   }
   return async (accountId, id) => {
     const [row] = await find('emails', [{ accountId, id }], READ_COLUMNS)

@@ -1,5 +1,6 @@
 /** SQLite connection with a cache of prepared statements. */
 import Database, { type Statement } from 'better-sqlite3'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 
 export interface SqliteConnection {
   readonly raw: Database.Database
@@ -42,7 +43,7 @@ export function openForReading(file: string): SqliteConnection {
 }
 
 function withStatements(raw: Database.Database): SqliteConnection {
-  const statements = new Map<string, Statement<unknown[], unknown>>()
+  const statements = new BoundedMap<string, Statement<unknown[], unknown>>(STATEMENT_CACHE_MAX)
   return {
     raw,
     streamCount: 0,
@@ -50,7 +51,6 @@ function withStatements(raw: Database.Database): SqliteConnection {
       const known = statements.get(sql)
       if (known) return known
       const statement = raw.prepare<unknown[], unknown>(sql)
-      if (statements.size >= STATEMENT_CACHE_MAX) statements.delete(statements.keys().next().value!)
       statements.set(sql, statement)
       return statement
     },

@@ -2,8 +2,9 @@
  * Search index blocks on SQLite. For each account, the writer keeps in memory up to which id emails are
  * sealed.
  */
+
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
-import { makeRoom } from '../../lib/make-room.ts'
 import {
   BLOCK_EMAILS,
   GONE,
@@ -44,9 +45,9 @@ const KNOWN_BLOCKS_MAX = 16
 export class SqliteSearchIndex implements IndexBlockOps {
   readonly #connection: SqliteConnection
   readonly #announce: (topic: string, payload: unknown) => void
-  readonly #edges = new Map<string, Edge>()
+  readonly #edges = new BoundedMap<string, Edge>(ACCOUNT_EDGES_MAX)
   /** Ids by index block. They never change, and numbers of index blocks are not reused. */
-  readonly #knownIds = new Map<number, Buffer>()
+  readonly #knownIds = new BoundedMap<number, Buffer>(KNOWN_BLOCKS_MAX)
   #lastSegmentId = 0
 
   constructor(connection: SqliteConnection, announce: (topic: string, payload: unknown) => void) {
@@ -97,7 +98,6 @@ export class SqliteSearchIndex implements IndexBlockOps {
       .prepare('select max(last_id) as last from email_segments where account_id = +?')
       .get(accountId) as { last: Id | null }
     const edge = { sealedTo: last ?? undefined, arrivedCount: 0 }
-    makeRoom(this.#edges, ACCOUNT_EDGES_MAX)
     this.#edges.set(key, edge)
     return edge
   }
@@ -118,7 +118,6 @@ export class SqliteSearchIndex implements IndexBlockOps {
       .get(segmentId) as {
       ids: Buffer
     }
-    if (this.#knownIds.size >= KNOWN_BLOCKS_MAX) this.#knownIds.delete(this.#knownIds.keys().next().value!)
     this.#knownIds.set(segmentId, ids)
     return ids
   }

@@ -6,6 +6,7 @@
  * delivery runner and the pre-signer.
  */
 
+import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import type { Sign } from '../../../protocols/dkim/sign.ts'
@@ -89,7 +90,7 @@ export function createMessageMaker({
   sign,
 }: MessageOptions): MessageMaker {
   const kept = createSignatureCache()
-  const bodies = new Map<string, Composed>()
+  const bodies = new BoundedMap<string, Composed>(CACHED_EMAILS_MAX)
   const readSource = createEmailSources(find)
   const composeEmail = createComposer({ db, find, blobs, secrets })
 
@@ -104,10 +105,7 @@ export function createMessageMaker({
     const source = atHand ?? (await readSource(accountId, emailId))
     if (!source) return undefined
     const fresh = await composeEmail(source)
-    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) {
-      if (bodies.size >= CACHED_EMAILS_MAX) bodies.delete(bodies.keys().next().value!)
-      bodies.set(key, fresh)
-    }
+    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) bodies.set(key, fresh)
     return fresh
   }
 

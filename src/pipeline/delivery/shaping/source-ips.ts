@@ -3,10 +3,10 @@
  * remembers which domains refuse an address.
  */
 import { isIPv4 } from 'node:net'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { hashText } from '../../../lib/hash.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
-import { makeRoom } from '../../../lib/make-room.ts'
 
 export interface SourceIp {
   address: string
@@ -43,7 +43,7 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
   const families = familiesOf(all)
   const sources = sourcesOf(families)
   /** End of each cool-off in monotonic ms, oldest entry first. */
-  const cooling = new Map<string, number>()
+  const cooling = new BoundedMap<string, number>(COOLING_ENTRIES_MAX)
 
   const isCooling = (address: string, domain: string) =>
     (cooling.get(`${address} ${domain}`) ?? 0) > clock.monotonic()
@@ -55,8 +55,6 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
     coolOff(address, domain) {
       const family = families.find(members => members.some(member => member.address === address))
       if (!family || family.length === 1) return false
-      cooling.delete(`${address} ${domain}`)
-      makeRoom(cooling, COOLING_ENTRIES_MAX)
       cooling.set(`${address} ${domain}`, clock.monotonic() + COOL_OFF_MS)
       return family.some(member => !isCooling(member.address, domain))
     },

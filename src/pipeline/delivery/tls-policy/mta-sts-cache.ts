@@ -5,8 +5,8 @@
  * In: a recipient domain. Out: its policy. Called by `domain-security.ts`.
  */
 
+import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { makeRoom } from '../../../lib/make-room.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
 import { OutboundFault } from '../../../protocols/http-client/fault.ts'
@@ -62,7 +62,7 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   const slots = createSemaphore(CONCURRENT_FETCHES_MAX, Infinity)
   const underWay = new Map<string, Promise<MtaStsPolicyRow | undefined>>()
   /** Time of the next fetch after a failed one, in monotonic ms, and the last delay in ms. */
-  const pauses = new Map<string, { until: number; lastMs: number }>()
+  const pauses = new BoundedMap<string, { until: number; lastMs: number }>(FAILED_DOMAINS_MAX)
 
   const keptPolicy = async (domain: string): Promise<MtaStsPolicyRow | undefined> => {
     const [row] = await find('mtaStsPolicies', [{ domain }], COLUMNS)
@@ -88,8 +88,6 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
 
   const pause = (domain: string) => {
     const lastMs = Math.min(RETRY_DELAY_MS_MAX, (pauses.get(domain)?.lastMs ?? RETRY_DELAY_MS_MIN / 2) * 2)
-    pauses.delete(domain)
-    makeRoom(pauses, FAILED_DOMAINS_MAX)
     pauses.set(domain, { until: clock.monotonic() + lastMs, lastMs })
   }
 

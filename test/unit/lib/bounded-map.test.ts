@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
-import { makeRoom } from '../../../src/lib/make-room.ts'
+import { BoundedMap } from '../../../src/lib/bounded-map.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('lib/make-room')
+const test = suite('lib/bounded-map')
 
 /** A map that counts how often its first entries are sought. */
-class Counting extends Map<number, true> {
+class Counting extends BoundedMap<number, true> {
   soughtCount = 0
   override keys() {
     this.soughtCount++
@@ -14,11 +14,10 @@ class Counting extends Map<number, true> {
 }
 
 for (const most of [1, 2, 16, 17, 1_000, 50_000])
-  test(`make room: a map of ${most} entries keeps the newest, and the oldest are sought rarely`, () => {
-    const map = new Counting()
+  test(`bounded map: a map of ${most} entries keeps the newest, and the oldest are sought rarely`, () => {
+    const map = new Counting(most)
     let largest = 0
     for (let key = 0; key < 3 * most; key++) {
-      makeRoom(map, most)
       map.set(key, true)
       largest = Math.max(largest, map.size)
     }
@@ -28,5 +27,17 @@ for (const most of [1, 2, 16, 17, 1_000, 50_000])
     assert.equal([kept[0], kept.at(-1)], [3 * most - kept.length, 3 * most - 1])
     assert.ok(kept.length > (most * 15) / 16 - 1, String(kept.length))
   })
+
+test('bounded map: an entry that is set again is the newest, and takes no further place', () => {
+  const map = new BoundedMap<string, number>(2)
+  for (const [value, key] of ['a', 'b', 'a', 'c'].entries()) map.set(key, value)
+  assert.equal(
+    [...map],
+    [
+      ['a', 2],
+      ['c', 3],
+    ],
+  )
+})
 
 test.run()
