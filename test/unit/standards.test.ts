@@ -6,7 +6,7 @@ import { simple } from 'acorn-walk'
 import * as assert from 'uvu/assert'
 import { suite } from '../kit/suite.ts'
 
-/** The RFCs of docs/standards.md, and rules of the shape of calls, see "Code" in CONTRIBUTING.md. */
+/** The RFCs of docs/standards.md, and rules of the shape of calls and functions, see "Code" in CONTRIBUTING.md. */
 const test = suite('standards')
 const root = join(import.meta.dirname, '../..')
 
@@ -78,6 +78,36 @@ test('the members of what a part is created with are named where it is created',
 
 test('a planted spread is found', () => {
   assert.equal(spreadsIn(treeOf('createMailer({ clock, ...parts })\nstart({ ...parts })')), ['createMailer'])
+})
+
+const FUNCTION_LINES_MAX = 70
+/** Files whose functions are still longer. */
+const LONGER = /^src\/(?:pipeline\/delivery\/|lib\/(?:on-demand-worker|worker-process)\.ts)/
+
+/** @returns lines of the functions that are longer than `FUNCTION_LINES_MAX`, blank lines counted */
+function longFunctionsIn(tree: AnyNode): string[] {
+  const found: string[] = []
+  simple(tree, {
+    Function({ loc }) {
+      const lines = loc!.end.line - loc!.start.line + 1
+      if (lines > FUNCTION_LINES_MAX) found.push(`line ${loc!.start.line}: ${lines} lines`)
+    },
+  })
+  return found
+}
+
+test(`no function of the server has more than ${FUNCTION_LINES_MAX} lines`, () => {
+  assert.equal(
+    trees
+      .filter(({ file }) => !LONGER.test(file))
+      .flatMap(({ file, tree }) => longFunctionsIn(tree).map(text => `${file}, ${text}`)),
+    [],
+  )
+})
+
+test('a planted long function is found', () => {
+  const text = `const run = () => {${'\n'.repeat(FUNCTION_LINES_MAX)}}`
+  assert.equal(longFunctionsIn(treeOf(text)), [`line 1: ${FUNCTION_LINES_MAX + 1} lines`])
 })
 
 test.run()

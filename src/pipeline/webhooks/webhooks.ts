@@ -102,16 +102,8 @@ export function createWebhooks(options: WebhooksOptions) {
       const result = await run('createWebhook', webhook)
       return result === 'created' ? { webhook, signingSecret } : result
     },
-    change(accountId: Id, id: Id, { url, events, enabled, isStandard, domainIds }: WebhookChange) {
-      const changes = {
-        ...(url !== undefined && { url }),
-        ...(events && { events: JSON.stringify(events) }),
-        ...(enabled !== undefined && { enabled: enabled ? (1 as const) : (0 as const) }),
-        ...(isStandard !== undefined && { standard: isStandard ? (1 as const) : (0 as const) }),
-        ...(domainIds !== undefined && { domainIds: storedDomainIds(domainIds) }),
-      }
-      return run('changeWebhook', { accountId, id, changes, at: clock.now() })
-    },
+    change: (accountId: Id, id: Id, change: WebhookChange) =>
+      run('changeWebhook', { accountId, id, changes: columnsOf(change), at: clock.now() }),
     async rotateSecret(accountId: Id, id: Id) {
       const signingSecret = newSigningSecret()
       const secret = sealSecret(secrets, id, signingSecret)
@@ -139,6 +131,16 @@ export function createWebhooks(options: WebhooksOptions) {
     },
     replay: (accountId: Id, id: Id, deliveryId: Id) =>
       run('replayWebhookDelivery', { accountId, id, deliveryId, at: clock.now() }),
+  }
+}
+
+function columnsOf({ url, events, enabled, isStandard, domainIds }: WebhookChange) {
+  return {
+    ...(url !== undefined && { url }),
+    ...(events && { events: JSON.stringify(events) }),
+    ...(enabled !== undefined && { enabled: enabled ? (1 as const) : (0 as const) }),
+    ...(isStandard !== undefined && { standard: isStandard ? (1 as const) : (0 as const) }),
+    ...(domainIds !== undefined && { domainIds: storedDomainIds(domainIds) }),
   }
 }
 

@@ -35,7 +35,7 @@ export interface Guess {
   isKnownPlace: boolean
 }
 
-interface GuessGuard {
+export interface GuessGuard {
   /**
    * Checks a guess, unless it has to wait. Concurrent guesses learn no more than sequential ones: a result is
    * withheld if another guess has used the last free one in the meantime. A right guess takes back the wrong

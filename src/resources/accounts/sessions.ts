@@ -11,7 +11,7 @@ import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, SessionRow, UserRow } from '../../store/model/schema.ts'
-import { createGuessGuard, type Guess } from './guess-guard.ts'
+import { createGuessGuard, type Guess, type GuessGuard } from './guess-guard.ts'
 import { networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
 import type { Passwords } from './password.ts'
 import type { PasswordTurn } from './password-queue.ts'
@@ -143,22 +143,27 @@ export function createSessions(options: SessionOptions): Sessions {
     end: id => run('endSession', { id }),
     list: userId => listSessions(db, userId, clock.now() - SESSION_IDLE_MS),
     endOwn: (userId, id) => run('endOwnSession', { userId, id }),
-    async changePassword({ sessionId, userId }, { current, next }) {
-      const user = await findUser(db, userId)
-      if (!user) return { kind: 'refused' }
-      const { passwordHash: former } = user
-      const turn = { owner: `user ${idKey(userId)}`, standing: 'known' } as const
-      // wrong guesses are counted per session, so that a stolen session delays nobody else
-      const verdict = await guard.hearInSession(idKey(sessionId), () =>
-        passwords.verify(current, former, turn),
-      )
-      if (verdict.kind === 'too-many') return verdict
-      if (verdict.kind === 'wrong') return { kind: 'refused' }
-      const passwordHash = await passwords.hash(next, turn)
-      const endedCount = await run('changePassword', { userId, sessionId, former, passwordHash })
-      return endedCount === undefined ? { kind: 'refused' } : { kind: 'changed', endedCount }
-    },
+    changePassword: (session, change) => changePassword(options, guard, session, change),
   }
+}
+
+async function changePassword(
+  { db, run, passwords }: SessionOptions,
+  guard: GuessGuard,
+  { sessionId, userId }: Parameters<Sessions['changePassword']>[0],
+  { current, next }: Parameters<Sessions['changePassword']>[1],
+): ReturnType<Sessions['changePassword']> {
+  const user = await findUser(db, userId)
+  if (!user) return { kind: 'refused' }
+  const { passwordHash: former } = user
+  const turn = { owner: `user ${idKey(userId)}`, standing: 'known' } as const
+  // wrong guesses are counted per session, so that a stolen session delays nobody else
+  const verdict = await guard.hearInSession(idKey(sessionId), () => passwords.verify(current, former, turn))
+  if (verdict.kind === 'too-many') return verdict
+  if (verdict.kind === 'wrong') return { kind: 'refused' }
+  const passwordHash = await passwords.hash(next, turn)
+  const endedCount = await run('changePassword', { userId, sessionId, former, passwordHash })
+  return endedCount === undefined ? { kind: 'refused' } : { kind: 'changed', endedCount }
 }
 
 /** Known places have a queue per account; strangers have a queue per network. */

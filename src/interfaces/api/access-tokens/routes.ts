@@ -25,11 +25,6 @@ interface AccessTokenRoutesOptions {
 }
 
 export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOptions): Route[] {
-  /** @throws ApiError 404 */
-  const find = async (request: ApiRequest) => {
-    const id = pathId(request, 'tok')
-    return orNotFound(await accessTokens.get(request.credential.accountId, id), 'Access token')
-  }
   return [
     {
       method: 'POST',
@@ -63,7 +58,7 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       access: 'session',
       summary: 'Retrieve an access token, without its secret',
       replies: { 200: tokenSchema },
-      handle: async request => ok(tokenView(await find(request))),
+      handle: async request => ok(tokenView(await find(accessTokens, request))),
     },
     {
       method: 'PATCH',
@@ -78,7 +73,7 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
         refuseFixedFields(body)
         const { name } = readRename(body)
         orNotFound(await accessTokens.rename(request.credential.accountId, id, name), 'Access token')
-        return ok(tokenView(await find(request)))
+        return ok(tokenView(await find(accessTokens, request)))
       },
     },
     {
@@ -94,6 +89,12 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       },
     },
   ]
+}
+
+/** @throws ApiError 404 */
+async function find(accessTokens: AccessTokens, request: ApiRequest) {
+  const id = pathId(request, 'tok')
+  return orNotFound(await accessTokens.get(request.credential.accountId, id), 'Access token')
 }
 
 function operatorOnly(): ApiError {

@@ -29,7 +29,12 @@ interface AccountRoutesOptions {
   plans: Plans
 }
 
-export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[] {
+export function accountRoutes(options: AccountRoutesOptions): Route[] {
+  return [...allAccountsRoutes(options), ...ownAccountRoutes(options)]
+}
+
+/** Routes of all accounts, of which one is open to its own users, too. */
+function allAccountsRoutes({ accounts, plans }: AccountRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -96,6 +101,11 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
         return ok({ ...ownedAccountView(account), password })
       },
     },
+  ]
+}
+
+function ownAccountRoutes({ accounts }: AccountRoutesOptions): Route[] {
+  return [
     {
       method: 'GET',
       path: '/account',

@@ -56,7 +56,13 @@ interface BroadcastRoutesOptions {
 }
 
 export function broadcastRoutes(options: BroadcastRoutesOptions): Route[] {
-  return [...draftRoutes(options), ...orderRoutes(options), ...copyRoutes(options), ...lookRoutes(options)]
+  return [
+    ...draftRoutes(options),
+    ...changeRoutes(options),
+    ...orderRoutes(options),
+    ...copyRoutes(options),
+    ...lookRoutes(options),
+  ]
 }
 
 function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Route[] {
@@ -106,6 +112,11 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
         return shown(request, await broadcasts.find(request.credential.accountId, pathId(request, 'brd')))
       },
     },
+  ]
+}
+
+function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Route[] {
+  return [
     {
       method: 'PATCH',
       path: '/broadcasts/:id',

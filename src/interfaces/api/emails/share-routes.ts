@@ -88,12 +88,7 @@ function ownerRoutes({ store, clock, newId, baseUrl }: ShareRoutesOptions, mail:
         const row = { id: shareId, accountId, emailId, tokenHash: hashToken(token), createdAt, expiresAt }
         const result = await store.run('shareEmail', row)
         if (result === 'gone') throw notFound('Email')
-        if (result === 'too-many')
-          throw new ApiError(
-            422,
-            'validation_error',
-            `An email may have at most ${SHARES_MAX} share links. Revoke a link or wait until one expires.`,
-          )
+        if (result === 'too-many') throw tooManyShares()
         return ok({
           object: 'email',
           id,
@@ -134,6 +129,14 @@ function ownerRoutes({ store, clock, newId, baseUrl }: ShareRoutesOptions, mail:
       },
     },
   ]
+}
+
+function tooManyShares(): ApiError {
+  return new ApiError(
+    422,
+    'validation_error',
+    `An email may have at most ${SHARES_MAX} share links. Revoke a link or wait until one expires.`,
+  )
 }
 
 function visitorRoutes({ store, clock }: ShareRoutesOptions, mail: SharedMail): Route[] {

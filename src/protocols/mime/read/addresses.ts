@@ -102,7 +102,6 @@ export function mailboxesOf(value: string, declared?: string): ReceivedMailbox[]
       one.add(' ')
       continue
     }
-    const { at } = scanner
     const character = scanner.next()
     if (character === '<') {
       if (one.angle !== undefined) {
@@ -123,7 +122,7 @@ export function mailboxesOf(value: string, declared?: string): ReceivedMailbox[]
       }
       if (character === ';') isInGroup = false
     } else if (character === ':' && !one.hasAddress) {
-      if (lastSemicolon > at) {
+      if (lastSemicolon >= scanner.at) {
         isInGroup = true
         one = new Pending()
       } else {

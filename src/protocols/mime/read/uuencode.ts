@@ -28,23 +28,21 @@ export function uuDecoder(): OctetDecoder {
     return state === 'not-encoded'
   }
   const takeBefore = (octet: number, out: Uint8Array, at: number): number => {
-    let to = at
     const isLineEnd = octet === LF
     if (isLineEnd || length === FIRST_LINE_BYTES_MAX) {
       if (isNotEncoded()) {
-        out.set(line.subarray(0, length), to)
-        to += length
-        out[to++] = octet
-        return to
+        out.set(line.subarray(0, length), at)
+        out[at + length] = octet
+        return at + length + 1
       }
       length = 0
       isBlank = true
       if (isLineEnd && state === 'first-line') state = 'inside'
     }
-    if (isLineEnd || state !== 'before') return to
+    if (isLineEnd || state !== 'before') return at
     line[length++] = octet
     isBlank &&= octet === BLANK || octet === TAB || octet === CR
-    return to
+    return at
   }
   const endLine = (out: Uint8Array, at: number): number => {
     if (length > 0 && line[length - 1] === CR) length -= 1
