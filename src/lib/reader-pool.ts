@@ -6,7 +6,8 @@
 
 import { type Clock, within } from './clock.ts'
 import { FairQueue } from './fair-queue.ts'
-import { createWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './worker-process.ts'
+import type { OnDemandWorker } from './on-demand-worker.ts'
+import { createWorkerProcess, type WorkerProcessOptions } from './worker-process.ts'
 import { WorkerEnded } from './worker-rpc.ts'
 
 export interface ReaderJob {
@@ -42,7 +43,7 @@ const SMALL_JOB_BYTES_MAX = 1024 * 1024
 const JOB_MS_MAX = 20_000
 
 interface Waiting extends ReaderJob {
-  begin(process: WorkerProcess): void
+  begin(process: OnDemandWorker): void
 }
 
 export function createReaderPool({ clock, ...options }: ReaderPoolOptions): ReaderPool {
@@ -54,14 +55,14 @@ export function createReaderPool({ clock, ...options }: ReaderPoolOptions): Read
 
 class Pool implements ReaderPool {
   readonly #queue = new FairQueue<Waiting>()
-  readonly #free: WorkerProcess[]
+  readonly #free: OnDemandWorker[]
   #largeRunning = 0
   #isClosed = false
 
   readonly #clock: Clock
-  readonly #processes: readonly WorkerProcess[]
+  readonly #processes: readonly OnDemandWorker[]
 
-  constructor(clock: Clock, processes: readonly WorkerProcess[]) {
+  constructor(clock: Clock, processes: readonly OnDemandWorker[]) {
     this.#clock = clock
     this.#processes = processes
     this.#free = [...processes]
@@ -69,7 +70,7 @@ class Pool implements ReaderPool {
 
   async run(job: ReaderJob): Promise<unknown> {
     if (this.#isClosed) throw new WorkerEnded()
-    const process = await new Promise<WorkerProcess>(begin => {
+    const process = await new Promise<OnDemandWorker>(begin => {
       this.#queue.add(job.owner, job.sizeBytes, { ...job, begin })
       this.#beginWaiting()
     })
@@ -91,14 +92,14 @@ class Pool implements ReaderPool {
     await Promise.all(this.#processes.map(process => process.close()))
   }
 
-  async #within(process: WorkerProcess, answer: Promise<unknown>): Promise<unknown> {
+  async #within(process: OnDemandWorker, answer: Promise<unknown>): Promise<unknown> {
     const result = await within(
       this.#clock,
       JOB_MS_MAX,
       answer.then(output => ({ output })),
     )
     if (result) return result.output
-    process.kill()
+    void process.end()
     answer.catch(() => {}) // the call fails when its process ends
     throw new JobTooLong(`it took longer than ${JOB_MS_MAX / 1_000} s`)
   }

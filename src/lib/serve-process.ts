@@ -11,6 +11,9 @@ import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
  */
 const OOM_SCORE_ADJUSTMENT = '500'
 
+/** Function that the parent process calls to learn that calls are served. */
+export const IS_READY = 'isReady'
+
 /**
  * Serves calls as long as the parent process lives. Signals that a terminal or a service manager sends to the
  * process group are handled by the parent.
@@ -32,7 +35,6 @@ export function serveProcess<D>(open: (data: D) => Callable): void {
       // A message that cannot be sent has no receiver any more; 'disconnect' follows.
       postMessage: message => void process.send!(message, undefined, undefined, () => {}),
     }
-    serveCalls(channel, open(data as D))
-    process.send!({ ready: true }, undefined, undefined, () => {})
+    serveCalls(channel, { ...open(data as D), [IS_READY]: async () => {} })
   })
 }

@@ -10,25 +10,9 @@ import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { OnDemandWorker, type Running } from './on-demand-worker.ts'
+import { IS_READY } from './serve-process.ts'
 import { type CallChannel, type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
-
-export interface WorkerProcess {
-  /**
-   * Starts the process unless it runs, and waits until it serves calls.
-   *
-   * @throws ProcessNotStarted when the process could not start; WorkerEnded when it was closed
-   */
-  start(): Promise<void>
-  /**
-   * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered;
-   * WorkerEnded when it was closed; Error that the function threw
-   */
-  call(name: string, input: unknown): Promise<unknown>
-  /** Kills the process; the next call starts another. */
-  kill(): void
-  /** Kills the process for good: further calls throw WorkerEnded. Resolves when it is gone. */
-  close(): Promise<void>
-}
 
 /** The system cannot start the process now. The call was not started and may be repeated later. */
 export class ProcessNotStarted extends Error {}
@@ -49,7 +33,7 @@ export interface WorkerProcessOptions {
   log: Log
 }
 
-/** Time after which an idle process ends. It keeps the memory of its work until its end. */
+/** Time after which an idle process ends. */
 const IDLE_END_MS = 30_000
 const YOUNG_GENERATION_MIB = 16
 /** Number of last bytes of standard error that are kept, since they name the reason of a crash. */
@@ -59,76 +43,26 @@ const STDERR_KEPT_BYTES = 2_000
  */
 const INHERITED = /^(?:NODE_COMPILE_CACHE|MALLOC_ARENA_MAX|TZ|LANG|LC_\w+|PG\w+|PATH)$/
 
-export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
+export function createWorkerProcess(options: WorkerProcessOptions): OnDemandWorker {
   const { name, metrics, log } = options
   const lost = metrics?.counter(
     'reader_processes_lost',
     'Child processes that died of what they worked on, or were killed for it.',
     [{ process: name }],
   )
-  let running: RunningProcess | undefined
-  /** Processes that were ended on purpose. */
-  const killed = new WeakSet<RunningProcess>()
-  let idle: NodeJS.Timeout | undefined
-  let isClosed = false
-
-  const start = () => {
-    const started = new RunningProcess(options)
-    started.ended.then(({ code, signal, error, stderr }) => {
-      if (killed.has(started)) return
-      if (running === started) running = undefined
-      lost?.add({ process: name })
-      log.error(
-        { event: 'reader_process_ended', process: name, code, signal, stderr, err: error },
-        `The process ${name} ended unexpectedly; it is started again when it is needed`,
-      )
-    })
-    return started
+  const onLost = () => lost?.add({ process: name })
+  const onUnexpectedEnd = ({ code, signal, error, stderr }: End) => {
+    onLost()
+    log.error(
+      { event: 'reader_process_ended', process: name, code, signal, stderr, err: error },
+      `The process ${name} ended unexpectedly; it is started again when it is needed`,
+    )
   }
-  const kill = () => {
-    clearTimeout(idle)
-    if (!running) return
-    killed.add(running)
-    running.kill()
-    running = undefined
-  }
-  const endWhenIdle = (used: RunningProcess) => {
-    clearTimeout(idle)
-    idle = setTimeout(() => {
-      if (running === used && used.isIdle()) kill()
-    }, IDLE_END_MS)
-    idle.unref()
-  }
-
-  const onRunning = async <T>(use: (used: RunningProcess) => Promise<T>): Promise<T> => {
-    if (isClosed) throw new WorkerEnded()
-    clearTimeout(idle)
-    if (!running || running.hasEnded) running = start()
-    const used = running
-    try {
-      return await use(used)
-    } catch (error) {
-      if (isClosed) throw new WorkerEnded()
-      throw error
-    } finally {
-      if (used.isIdle()) endWhenIdle(used)
-    }
-  }
-
-  return {
-    start: () => onRunning(used => used.untilReady()),
-    call: (called, input) => onRunning(used => used.call(called, input)),
-    kill() {
-      if (running) lost?.add({ process: name })
-      kill()
-    },
-    async close() {
-      isClosed = true
-      const ended = running?.ended
-      kill()
-      await ended
-    },
-  }
+  return new OnDemandWorker({
+    open: () => new RunningProcess(options, onUnexpectedEnd),
+    idleEndMs: IDLE_END_MS,
+    onLost,
+  })
 }
 
 interface End {
@@ -139,17 +73,19 @@ interface End {
 }
 
 /** One child process, from its start to its end. */
-class RunningProcess {
-  readonly ended: Promise<End>
+class RunningProcess implements Running {
+  readonly #ended: Promise<End>
   readonly #name: string
   readonly #child: ChildProcess
   readonly #caller: Caller
   hasEnded = false
+  #wasKilled = false
   /** Resolves with whether the process serves calls. */
   readonly #isReady: Promise<boolean>
   #callCount = 0
 
-  constructor({ name, entry, data, heapMib }: WorkerProcessOptions) {
+  /** @param onUnexpectedEnd is called when the process ends without `end` */
+  constructor({ name, entry, data, heapMib }: WorkerProcessOptions, onUnexpectedEnd: (end: End) => void) {
     this.#name = name
     this.#child = fork(fileURLToPath(entry), [], {
       serialization: 'advanced',
@@ -169,7 +105,7 @@ class RunningProcess {
     child.stderr?.on('data', chunk => {
       stderr = (stderr + chunk).slice(-STDERR_KEPT_BYTES)
     })
-    this.ended = new Promise(resolve => {
+    this.#ended = new Promise(resolve => {
       const end = (end: Omit<End, 'stderr'>) => {
         this.hasEnded = true
         resolve({ ...end, stderr })
@@ -177,12 +113,13 @@ class RunningProcess {
       child.once('exit', (code, signal) => end({ code, signal }))
       child.on('error', error => end({ code: null, signal: null, error }))
     })
-    this.#isReady = Promise.race([
-      new Promise<boolean>(resolve => child.once('message', () => resolve(true))),
-      this.ended.then(() => false),
-    ])
+    void this.#ended.then(end => this.#wasKilled || onUnexpectedEnd(end))
     this.#caller = createCaller(channelOf(child))
     send(child, data)
+    this.#isReady = this.#caller.call(IS_READY, null).then(
+      () => true,
+      () => false,
+    )
   }
 
   isIdle(): boolean {
@@ -221,9 +158,12 @@ class RunningProcess {
     }
   }
 
-  kill() {
-    this.#child.ref() // `ended` must resolve even if nothing else keeps the service alive
+  /** Kills the process. Resolves when it is gone. */
+  end(): Promise<unknown> {
+    this.#wasKilled = true
+    this.#child.ref() // the promise must resolve even if nothing else keeps the service alive
     this.#child.kill('SIGKILL')
+    return this.#ended
   }
 
   /** An idle process does not keep the service from ending. */
@@ -244,13 +184,8 @@ function channelOf(child: ChildProcess): CallChannel {
   return {
     on(event, listener) {
       if (event === 'close') child.on('exit', listener).on('error', listener)
-      else child.on('message', message => isReadiness(message) || listener(message))
+      else child.on('message', listener)
     },
     postMessage: message => send(child, message),
   }
-}
-
-/** Whether this is the first message of a process, which says that the process serves calls. */
-function isReadiness(message: unknown): boolean {
-  return typeof message === 'object' && message !== null && 'ready' in message
 }
