@@ -8,15 +8,13 @@ import type { EmailText } from '../../resources/templates/compile.ts'
 import { tagFault } from '../../resources/templates/limits.ts'
 import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import type { Tx } from '../../store/model/command.ts'
+import { findOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/model/schema.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
 import { BROADCAST_DUE } from './broadcast-rows.ts'
 import { isStarter } from './starter.ts'
 
-export interface BroadcastKey {
-  accountId: Id
-  id: Id
-}
+export type BroadcastKey = OwnKey
 
 /** Locks the row until the commit. */
 export async function lockBroadcast(
@@ -25,12 +23,7 @@ export async function lockBroadcast(
 ): Promise<BroadcastRow | undefined> {
   const [known] = await rows.lock('broadcasts', [{ accountId, id }], ['id'])
   if (!known) return undefined
-  return db
-    .selectFrom('broadcasts')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findOwn(db, 'broadcasts', { accountId, id })
 }
 
 /** Changes the row, and announces the time of its next step. */

@@ -6,6 +6,7 @@ import { type Id, idKey, idText } from '../../lib/ids.ts'
 import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
 import type { EventType } from '../../resources/events/types.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import type { OwnKey } from '../../store/model/own-row.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/model/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 import { DELIVERIES_LISTED_MAX, domainIdsOf, findWebhook, type ListedDelivery } from './webhook-rows.ts'
@@ -17,11 +18,6 @@ export const WEBHOOK_DISABLED = 'webhook_disabled'
 /** Number of webhooks of an account. */
 export const WEBHOOKS_MAX = 100
 
-interface WebhookRef {
-  accountId: Id
-  id: Id
-}
-
 /** Absent fields keep their values. */
 type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled' | 'standard' | 'domainIds'>>
 
@@ -29,7 +25,7 @@ type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled' | 's
 export type RequestedDelivery = ListedDelivery | 'no-webhook' | 'no-delivery' | 'disabled'
 
 /** Why a webhook is not stored: there are too many, or it names a domain that the account does not have. */
-export type WebhookRefusal = 'too-many' | 'no-domain'
+export type OwnKeyusal = 'too-many' | 'no-domain'
 
 /** A rotated webhook. */
 export interface RotatedWebhook {
@@ -39,7 +35,7 @@ export interface RotatedWebhook {
 }
 
 export const webhookCommands = {
-  createWebhook: command<WebhookRow, 'created' | WebhookRefusal>(async (tx, webhook) => {
+  createWebhook: command<WebhookRow, 'created' | OwnKeyusal>(async (tx, webhook) => {
     const others = await tx.db
       .selectFrom('webhooks')
       .select('id')
@@ -55,7 +51,7 @@ export const webhookCommands = {
 
   /** Changes the webhook and resets its failures. Undefined when the account has no such webhook. */
   changeWebhook: command<
-    WebhookRef & { changes: WebhookChanges; at: number },
+    OwnKey & { changes: WebhookChanges; at: number },
     WebhookRow | 'no-domain' | undefined
   >(async (tx, { accountId, id, changes, at }) => {
     const former = await findWebhook(tx.db, accountId, id)
@@ -78,7 +74,7 @@ export const webhookCommands = {
    * Undefined when the account has no such webhook.
    */
   rotateWebhookSecret: command<
-    WebhookRef & { secret: Uint8Array; formerUntil: number; at: number },
+    OwnKey & { secret: Uint8Array; formerUntil: number; at: number },
     RotatedWebhook | undefined
   >(async (tx, { accountId, id, secret, formerUntil, at }) => {
     const former = await findWebhook(tx.db, accountId, id)
@@ -98,7 +94,7 @@ export const webhookCommands = {
   }),
 
   /** The sweeper deletes its deliveries later. Returns false when the account has no such webhook. */
-  deleteWebhook: command<WebhookRef, boolean>(async (tx, { accountId, id }) => {
+  deleteWebhook: command<OwnKey, boolean>(async (tx, { accountId, id }) => {
     const webhook = await findWebhook(tx.db, accountId, id)
     if (!webhook) return false
     await tx.db.deleteFrom('webhooks').where('id', '=', id).execute()
@@ -108,7 +104,7 @@ export const webhookCommands = {
 
   /** Queues a test event, which is attempted once. */
   testWebhook: command<
-    WebhookRef & { type: EventType; body: string; eventId: Id; at: number },
+    OwnKey & { type: EventType; body: string; eventId: Id; at: number },
     RequestedDelivery
   >(async (tx, { accountId, id, type, body, eventId, at }) => {
     const webhook = await findWebhook(tx.db, accountId, id)
@@ -122,7 +118,7 @@ export const webhookCommands = {
    * Queues the event of a delivery again, with all its attempts. If the former delivery waits for another
    * attempt, that attempt is canceled.
    */
-  replayWebhookDelivery: command<WebhookRef & { deliveryId: Id; at: number }, RequestedDelivery>(
+  replayWebhookDelivery: command<OwnKey & { deliveryId: Id; at: number }, RequestedDelivery>(
     async (tx, { accountId, id, deliveryId, at }) => {
       const webhook = await findWebhook(tx.db, accountId, id)
       if (!webhook) return 'no-webhook'

@@ -1,6 +1,7 @@
 /** Reads stored webhooks and their deliveries. */
 import { sql } from 'kysely'
 import { type Id, parseWireId } from '../../lib/ids.ts'
+import { findOwn } from '../../store/model/own-row.ts'
 import {
   type Db,
   WEBHOOK_DELIVERY_STATE,
@@ -14,12 +15,7 @@ export const DELIVERIES_LISTED_MAX = 50
 
 /** Undefined when the account has no such webhook. */
 export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow | undefined> {
-  return db
-    .selectFrom('webhooks')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findOwn(db, 'webhooks', { accountId, id })
 }
 
 /** Returns the domains to whose events the webhook is limited; null without a limit. */

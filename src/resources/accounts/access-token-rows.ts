@@ -2,6 +2,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { type Networks, networks } from '../../lib/networks.ts'
 import { command } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { AccessTokenRow, Db } from '../../store/model/schema.ts'
 import type { Find } from '../../store/reading/read.ts'
 import { announceDeletedKeys } from './api-key-rows.ts'
@@ -106,27 +107,15 @@ export const accessTokenCommands = {
   }),
 
   /** Returns false if the account has no such token. */
-  renameAccessToken: command<{ accountId: Id; id: Id; name: string }, boolean>(
-    async (tx, { accountId, id, name }) => {
-      const { numUpdatedRows } = await tx.db
-        .updateTable('accessTokens')
-        .set({ name })
-        .where('accountId', '=', accountId)
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow()
-      return numUpdatedRows > 0n
-    },
+  renameAccessToken: command<OwnKey & { name: string }, boolean>(
+    async (tx, { name, ...key }) => (await changeOwn(tx.db, 'accessTokens', key, { name })) !== undefined,
   ),
 
   /** Returns false if the account has no such token. */
-  deleteAccessToken: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('accessTokens')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
+  deleteAccessToken: command<OwnKey, boolean>(async (tx, key) => {
+    const deleted = await deleteOwn(tx.db, 'accessTokens', key)
     announceDeletedKeys(tx)
-    return numDeletedRows > 0n
+    return deleted !== undefined
   }),
 
   touchAccessTokens: command<{ ids: Id[]; at: number }, void>(async (tx, { ids, at }) => {

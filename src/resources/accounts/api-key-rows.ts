@@ -1,6 +1,7 @@
 /** Rows of API keys. */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { ApiKeyRow, Db } from '../../store/model/schema.ts'
 import type { Find } from '../../store/reading/read.ts'
 
@@ -71,26 +72,15 @@ export const apiKeyCommands = {
   }),
 
   /** Returns the key; undefined if the account has no such key. */
-  renameApiKey: command<{ accountId: Id; id: Id; name: string }, ApiKeyRow | undefined>(
-    async (tx, { accountId, id, name }) =>
-      tx.db
-        .updateTable('apiKeys')
-        .set({ name })
-        .where('accountId', '=', accountId)
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst(),
+  renameApiKey: command<OwnKey & { name: string }, ApiKeyRow | undefined>((tx, { name, ...key }) =>
+    changeOwn(tx.db, 'apiKeys', key, { name }),
   ),
 
   /** Returns false if the account has no such key. */
-  deleteApiKey: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('apiKeys')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
+  deleteApiKey: command<OwnKey, boolean>(async (tx, key) => {
+    const deleted = await deleteOwn(tx.db, 'apiKeys', key)
     announceDeletedKeys(tx)
-    return numDeletedRows > 0n
+    return deleted !== undefined
   }),
 
   touchApiKeys: command<{ ids: Id[]; at: number }, void>(async (tx, { ids, at }) => {

@@ -2,8 +2,8 @@
  * Commands that create, rename and delete audiences. `deleted-audiences.ts` deletes the contacts of a deleted
  * audience.
  */
-import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { AudienceRow } from '../../store/model/schema.ts'
 import type { ContactPlace } from './contact.ts'
 import { AUDIENCES_MAX } from './limits.ts'
@@ -11,14 +11,9 @@ import { AUDIENCES_MAX } from './limits.ts'
 /** Topic of announcements with the id of a deleted audience or topic. */
 export const CONTACTS_DELETED = 'contacts_deleted'
 
-interface AudienceKey {
-  accountId: Id
-  id: Id
-}
-
 export const audienceCommands = {
   /** Returns undefined if the account has the maximum number of audiences. */
-  createAudience: command<AudienceKey & { name: string; at: number }, AudienceRow | undefined>(
+  createAudience: command<OwnKey & { name: string; at: number }, AudienceRow | undefined>(
     async ({ db }, { accountId, id, name, at }) => {
       const { count } = await db
         .selectFrom('audiences')
@@ -31,25 +26,13 @@ export const audienceCommands = {
   ),
 
   /** Returns undefined if the account has no such audience. */
-  renameAudience: command<AudienceKey & { name: string }, AudienceRow | undefined>(
-    ({ db }, { accountId, id, name }) =>
-      db
-        .updateTable('audiences')
-        .set({ name })
-        .where('accountId', '=', accountId)
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst(),
+  renameAudience: command<OwnKey & { name: string }, AudienceRow | undefined>(({ db }, { name, ...key }) =>
+    changeOwn(db, 'audiences', key, { name }),
   ),
 
   /** Hides the audience at once. Returns false if the account has no such audience. */
-  deleteAudience: command<AudienceKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('audiences')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) return false
+  deleteAudience: command<OwnKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
+    if (!(await deleteOwn(tx.db, 'audiences', { accountId, id }))) return false
     await tx.db.insertInto('deletedAudiences').values({ id, accountId, deletedAt: at }).execute()
     tx.announce(CONTACTS_DELETED, id)
     return true
@@ -59,7 +42,7 @@ export const audienceCommands = {
 /** Inserts an audience as part of a command. The caller checks the maximum number of audiences. */
 export async function insertAudience(
   { db }: Pick<Tx, 'db'>,
-  { accountId, id, name, at }: AudienceKey & { name: string; at: number },
+  { accountId, id, name, at }: OwnKey & { name: string; at: number },
 ): Promise<AudienceRow> {
   const row = { accountId, id, name, contactCount: 0, unsubscribedCount: 0, createdAt: at }
   await db.insertInto('audiences').values(row).execute()

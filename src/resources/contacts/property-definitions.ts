@@ -4,19 +4,15 @@
  */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { Db, PropertyDefinitionRow } from '../../store/model/schema.ts'
 import { KEYS_MAX } from './limits.ts'
-
-interface DefinitionKey {
-  accountId: Id
-  id: Id
-}
 
 export type DefinitionFields = Pick<PropertyDefinitionRow, 'key' | 'type' | 'fallback'>
 
 export const definitionCommands = {
   createPropertyDefinition: command<
-    DefinitionKey & { fields: DefinitionFields; at: number },
+    OwnKey & { fields: DefinitionFields; at: number },
     PropertyDefinitionRow | 'taken' | 'too-many'
   >(async ({ db }, { accountId, id, fields, at }) => {
     const known = await db
@@ -33,27 +29,14 @@ export const definitionCommands = {
 
   /** Returns undefined if the account has no such definition. */
   changePropertyDefinition: command<
-    DefinitionKey & Pick<DefinitionFields, 'fallback'>,
+    OwnKey & Pick<DefinitionFields, 'fallback'>,
     PropertyDefinitionRow | undefined
-  >(({ db }, { accountId, id, fallback }) =>
-    db
-      .updateTable('propertyDefinitions')
-      .set({ fallback })
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirst(),
-  ),
+  >(({ db }, { fallback, ...key }) => changeOwn(db, 'propertyDefinitions', key, { fallback })),
 
   /** Keeps the values of contacts. Returns false if the account has no such definition. */
-  deletePropertyDefinition: command<DefinitionKey, boolean>(async ({ db }, { accountId, id }) => {
-    const { numDeletedRows } = await db
-      .deleteFrom('propertyDefinitions')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    return numDeletedRows > 0n
-  }),
+  deletePropertyDefinition: command<OwnKey, boolean>(
+    async ({ db }, key) => (await deleteOwn(db, 'propertyDefinitions', key)) !== undefined,
+  ),
 }
 
 /** Lists the definitions of an account, newest first. */
@@ -64,18 +47,6 @@ export function listDefinitions(db: Db, accountId: Id): Promise<PropertyDefiniti
     .where('accountId', '=', accountId)
     .orderBy('id', 'desc')
     .execute()
-}
-
-export function findDefinition(
-  db: Db,
-  { accountId, id }: DefinitionKey,
-): Promise<PropertyDefinitionRow | undefined> {
-  return db
-    .selectFrom('propertyDefinitions')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
 }
 
 /** Returns the fallback values by key. */

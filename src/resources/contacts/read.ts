@@ -3,6 +3,7 @@
  * dashboard and other resources; commands read inside their transaction instead.
  */
 import type { Id } from '../../lib/ids.ts'
+import { findOwn } from '../../store/model/own-row.ts'
 import type {
   AudienceRow,
   ContactImportRow,
@@ -21,12 +22,7 @@ import { findContacts } from './write-contacts.ts'
 type Page = Omit<ListPage, 'cursor'>
 
 export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow | undefined> {
-  return db
-    .selectFrom('audiences')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findOwn(db, 'audiences', { accountId, id })
 }
 
 /** Returns undefined if the account has no audience. */
@@ -114,12 +110,7 @@ export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<
 }
 
 export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | undefined> {
-  return db
-    .selectFrom('topics')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findOwn(db, 'topics', { accountId, id })
 }
 
 /** Lists the topics, newest first. */

@@ -1,6 +1,7 @@
 /** Commands that create, change and delete topics, and set the topic subscriptions of contacts. */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { ContactRow, TopicRow } from '../../store/model/schema.ts'
 import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
 import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
@@ -10,11 +11,6 @@ import { forgetOptOut, rememberOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
 import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
-
-interface TopicKey {
-  accountId: Id
-  id: Id
-}
 
 export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription' | 'visibility'>
 
@@ -26,7 +22,7 @@ export interface TopicSubscription {
 
 export const topicCommands = {
   /** Returns undefined if the account has the maximum number of topics. */
-  createTopic: command<TopicKey & { fields: TopicFields; at: number }, TopicRow | undefined>(
+  createTopic: command<OwnKey & { fields: TopicFields; at: number }, TopicRow | undefined>(
     async ({ db }, { accountId, id, fields, at }) => {
       const { count } = await db
         .selectFrom('topics')
@@ -42,29 +38,16 @@ export const topicCommands = {
 
   /** Returns undefined if the account has no such topic. The default subscription never changes. */
   changeTopic: command<
-    TopicKey & { changes: Partial<Omit<TopicFields, 'defaultSubscription'>>; at: number },
+    OwnKey & { changes: Partial<Omit<TopicFields, 'defaultSubscription'>>; at: number },
     TopicRow | undefined
-  >(({ db }, { accountId, id, changes, at }) =>
-    db
-      .updateTable('topics')
-      .set({ ...changes, updatedAt: at })
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirst(),
-  ),
+  >(({ db }, { changes, at, ...key }) => changeOwn(db, 'topics', key, { ...changes, updatedAt: at })),
 
   /**
    * Deletes the topic. Its subscriptions are deleted later in steps. Returns false if the account has no such
    * topic.
    */
-  deleteTopic: command<TopicKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('topics')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) return false
+  deleteTopic: command<OwnKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
+    if (!(await deleteOwn(tx.db, 'topics', { accountId, id }))) return false
     await tx.db.insertInto('deletedTopics').values({ id, deletedAt: at }).execute()
     tx.announce(CONTACTS_DELETED, id)
     return true

@@ -1,5 +1,6 @@
 /** Reads domains and their DKIM keys from the store. */
 import type { Id } from '../../lib/ids.ts'
+import { findOwn } from '../../store/model/own-row.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../../store/model/schema.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
 import type { Find } from '../../store/reading/read.ts'
@@ -32,12 +33,7 @@ const KEY_FACTS = [
 ] as const
 
 export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainWithKeys | undefined> {
-  const row = await db
-    .selectFrom('domains')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findOwn(db, 'domains', { accountId, id })
   return row && (await withKeys(db, [row]))[0]
 }
 

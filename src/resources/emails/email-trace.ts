@@ -1,5 +1,6 @@
 /** Reads the history of an email for the operator, regardless of its account and of feedback rules. */
 import type { Id } from '../../lib/ids.ts'
+import { findOwn } from '../../store/model/own-row.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow } from '../../store/model/schema.ts'
 import { withRecord } from './attempt-record.ts'
 
@@ -25,12 +26,7 @@ export async function findEmailTrace(db: Db, id: Id): Promise<EmailTrace | undef
     .execute()
   const accountId = deliveries[0]?.accountId
   if (!accountId) return undefined
-  const email = await db
-    .selectFrom('emails')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const email = await findOwn(db, 'emails', { accountId, id })
   if (!email) return undefined
   const account = await db
     .selectFrom('accounts')

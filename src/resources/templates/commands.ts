@@ -8,6 +8,7 @@
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import { changeOwn, deleteOwn, findOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { TemplateRow } from '../../store/model/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { releaseContents, shareContent, storeContent } from '../emails/content-rows.ts'
@@ -27,18 +28,13 @@ export interface TemplateChange {
   isLive: boolean
 }
 
-interface TemplateKey {
-  accountId: Id
-  id: Id
-}
-
 /** The answer if another template of the account has the alias. */
 export const ALIAS_TAKEN = 'alias taken'
 type AliasTaken = typeof ALIAS_TAKEN
 
 export const templateCommands = {
   createTemplate: command<
-    TemplateKey & { fields: TemplateFields; alias: string | null; at: number },
+    OwnKey & { fields: TemplateFields; alias: string | null; at: number },
     StoredTemplate | AliasTaken
   >(async (tx, { accountId, id, fields, alias, at }) => {
     if (await isTaken(tx, { accountId, id }, alias)) return ALIAS_TAKEN
@@ -50,35 +46,34 @@ export const templateCommands = {
   /**
    * Returns undefined if the account has no such template. Unchanged fields make no version.
    */
-  changeTemplate: command<
-    TemplateKey & TemplateChange & { at: number },
-    StoredTemplate | AliasTaken | undefined
-  >(async (tx, { accountId, id, fields, alias, isLive, at }) => {
-    const current = await findTemplate(tx.db, accountId, id)
-    if (!current) return undefined
-    if (await isTaken(tx, { accountId, id }, alias ?? null)) return ALIAS_TAKEN
-    const wanted = { ...fieldsOf(current), ...fields }
-    const isSame = FIELDS.every(field => wanted[field] === current[field])
-    const isSameAlias = alias === undefined || alias === current.alias
-    const isDraftToPublish = isLive && current.publishedVersion !== null
-    if (isSame && isSameAlias && !isDraftToPublish) return current
-    const change = { ...(alias !== undefined && { alias }), updatedAt: at }
-    const published = isLive ? publishedNow(current, at) : {}
-    if (isSame) await set(tx, { accountId, id }, { ...change, ...published })
-    else {
-      const row = await keepAsVersion(tx, { accountId, id }, at)
-      const { html, text, ...columns } = wanted
-      const isSameContent = html === current.html && text === current.text
-      if (isSameContent) await shareContent(tx, row.contentId)
-      const contentId = isSameContent ? row.contentId : await storeContent(tx, { html, text })
-      const drafted = isLive || current.publishedAt === null ? {} : { publishedVersion: sentState(row) }
-      await write(tx, row, { ...columns, contentId, ...change, ...published, ...drafted })
-    }
-    return findTemplate(tx.db, accountId, id)
-  }),
+  changeTemplate: command<OwnKey & TemplateChange & { at: number }, StoredTemplate | AliasTaken | undefined>(
+    async (tx, { accountId, id, fields, alias, isLive, at }) => {
+      const current = await findTemplate(tx.db, accountId, id)
+      if (!current) return undefined
+      if (await isTaken(tx, { accountId, id }, alias ?? null)) return ALIAS_TAKEN
+      const wanted = { ...fieldsOf(current), ...fields }
+      const isSame = FIELDS.every(field => wanted[field] === current[field])
+      const isSameAlias = alias === undefined || alias === current.alias
+      const isDraftToPublish = isLive && current.publishedVersion !== null
+      if (isSame && isSameAlias && !isDraftToPublish) return current
+      const change = { ...(alias !== undefined && { alias }), updatedAt: at }
+      const published = isLive ? publishedNow(current, at) : {}
+      if (isSame) await changeOwn(tx.db, 'templates', { accountId, id }, { ...change, ...published })
+      else {
+        const row = await keepAsVersion(tx, { accountId, id }, at)
+        const { html, text, ...columns } = wanted
+        const isSameContent = html === current.html && text === current.text
+        if (isSameContent) await shareContent(tx, row.contentId)
+        const contentId = isSameContent ? row.contentId : await storeContent(tx, { html, text })
+        const drafted = isLive || current.publishedAt === null ? {} : { publishedVersion: sentState(row) }
+        await write(tx, row, { ...columns, contentId, ...change, ...published, ...drafted })
+      }
+      return findTemplate(tx.db, accountId, id)
+    },
+  ),
 
   /** Returns undefined if the account has no such template or the template has no such version. */
-  restoreTemplate: command<TemplateKey & { version: number; at: number }, StoredTemplate | undefined>(
+  restoreTemplate: command<OwnKey & { version: number; at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, version, at }) => {
       const former = await tx.db
         .selectFrom('templateVersions')
@@ -96,11 +91,11 @@ export const templateCommands = {
   ),
 
   /** Publishes the present content. Returns undefined if the account has no such template. */
-  publishTemplate: command<TemplateKey & { at: number }, StoredTemplate | undefined>(
+  publishTemplate: command<OwnKey & { at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, at }) => {
       const current = await findTemplate(tx.db, accountId, id)
       if (!current || (current.publishedAt !== null && current.publishedVersion === null)) return current
-      await set(tx, { accountId, id }, { publishedAt: at, publishedVersion: null })
+      await changeOwn(tx.db, 'templates', { accountId, id }, { publishedAt: at, publishedVersion: null })
       return findTemplate(tx.db, accountId, id)
     },
   ),
@@ -110,9 +105,9 @@ export const templateCommands = {
    * is not published.
    * Returns undefined if the account has no such template.
    */
-  duplicateTemplate: command<TemplateKey & { copyId: Id; at: number }, StoredTemplate | undefined>(
+  duplicateTemplate: command<OwnKey & { copyId: Id; at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, copyId, at }) => {
-      const row = await readRow(tx, { accountId, id })
+      const row = await findOwn(tx.db, 'templates', { accountId, id })
       if (!row) return undefined
       const { name, subject, sender, replyToList, variables, contentId } = row
       await shareContent(tx, contentId)
@@ -123,13 +118,8 @@ export const templateCommands = {
   ),
 
   /** Deletes a template with all its versions. Returns false if the account has no such template. */
-  deleteTemplate: command<TemplateKey, boolean>(async (tx, { accountId, id }) => {
-    const template = await tx.db
-      .deleteFrom('templates')
-      .where('accountId', '=', accountId)
-      .where('id', '=', id)
-      .returning('contentId')
-      .executeTakeFirst()
+  deleteTemplate: command<OwnKey, boolean>(async (tx, { accountId, id }) => {
+    const template = await deleteOwn(tx.db, 'templates', { accountId, id })
     if (!template) return false
     const versions = await tx.db
       .deleteFrom('templateVersions')
@@ -175,7 +165,7 @@ function publishedNow(
   return { publishedVersion: null, ...(publishedAt !== null && { publishedAt: at }) }
 }
 
-async function isTaken(tx: Tx, { accountId, id }: TemplateKey, alias: string | null): Promise<boolean> {
+async function isTaken(tx: Tx, { accountId, id }: OwnKey, alias: string | null): Promise<boolean> {
   if (alias === null) return false
   const other = await tx.db
     .selectFrom('templates')
@@ -189,7 +179,7 @@ async function isTaken(tx: Tx, { accountId, id }: TemplateKey, alias: string | n
 
 async function insert(
   tx: Tx,
-  key: TemplateKey,
+  key: OwnKey,
   columns: Omit<TemplateFields, keyof Content> & Pick<TemplateRow, 'alias' | 'contentId'>,
   at: number,
 ): Promise<StoredTemplate> {
@@ -207,21 +197,12 @@ async function insert(
   return (await findTemplate(tx.db, key.accountId, key.id))!
 }
 
-async function readRow(tx: Tx, { accountId, id }: TemplateKey): Promise<TemplateRow | undefined> {
-  return tx.db
-    .selectFrom('templates')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-}
-
 /**
  * Stores the present content as the next version. The version takes over the template's reference to the
  * content.
  */
-async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number): Promise<TemplateRow> {
-  const row = (await readRow(tx, { accountId, id }))!
+async function keepAsVersion(tx: Tx, { accountId, id }: OwnKey, at: number): Promise<TemplateRow> {
+  const row = (await findOwn(tx.db, 'templates', { accountId, id }))!
   const { name, subject, contentId, sender, replyToList, variables, versionCount } = row
   const version = versionCount + 1
   const columns = { name, subject, contentId, sender, replyToList, variables, createdAt: at }
@@ -233,20 +214,11 @@ async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number)
 }
 
 /** Writes the content that follows the version that has been kept. */
-function write(
+async function write(
   tx: Tx,
   { accountId, id, versionCount }: TemplateRow,
   columns: Omit<TemplateFields, keyof Content> & Partial<TemplateRow>,
 ): Promise<void> {
   const folded = { foldedName: foldText(columns.name), versionCount: versionCount + 1 }
-  return set(tx, { accountId, id }, { ...columns, ...folded })
-}
-
-async function set(tx: Tx, { accountId, id }: TemplateKey, columns: Partial<TemplateRow>): Promise<void> {
-  await tx.db
-    .updateTable('templates')
-    .set(columns)
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .execute()
+  await changeOwn(tx.db, 'templates', { accountId, id }, { ...columns, ...folded })
 }

@@ -3,12 +3,9 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, wireId } from '../../../lib/ids.ts'
 import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
-import {
-  type definitionCommands,
-  findDefinition,
-  listDefinitions,
-} from '../../../resources/contacts/property-definitions.ts'
+import { type definitionCommands, listDefinitions } from '../../../resources/contacts/property-definitions.ts'
 import type { Run } from '../../../store/model/command.ts'
+import { findOwn } from '../../../store/model/own-row.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { ApiError, invalidField, orNotFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
@@ -120,5 +117,5 @@ function keyOf(request: ApiRequest) {
 
 /** @throws ApiError 404 */
 async function definitionOf(db: Db, request: ApiRequest) {
-  return orNotFound(await findDefinition(db, keyOf(request)), 'Property')
+  return orNotFound(await findOwn(db, 'propertyDefinitions', keyOf(request)), 'Property')
 }
