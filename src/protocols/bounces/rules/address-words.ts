@@ -8,20 +8,6 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     words: /restriction: undeliverable address/,
     sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
   },
-  {
-    name: 'postfix: address unknown, in one word',
-    class: 'invalid-recipient',
-    words:
-      /restriction: (?:is |has )?(?:unknown|not found|non-?existent|no longer (?:valid|exists?|in use)|does ?n.?.?t exist|not (?:a )?(?:valid|known)|invalid|unbekannt|inconnu|desconocid|sconosciut|onbekend)(?! (?:client|sender|host|domain|helo|ip)\b)/,
-    sample: 'rcpt 550 Recipient address rejected: unknown',
-  },
-  {
-    name: 'postfix: address closed, in one word',
-    class: 'inactive-mailbox',
-    words:
-      /restriction: (?:is |was |has been )?(?:disabled|inactive|suspended|deactivated|expired|discontinued|terminated|closed\b(?! for))/,
-    sample: 'rcpt 550 Recipient address rejected: disabled',
-  },
 ]
 
 /** Words of policy outweigh a status code that blames the address, as no sentence does. */

@@ -21,16 +21,6 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'final-dot 421 4.7.0 An unusual rate of unsolicited mail comes from your IP address',
   },
   {
-    name: 'google: a user that is over its rate',
-    class: 'rate-limited',
-    provider: 'google',
-    codes: ['4', '550'],
-    statuses: ['2.1'],
-    words: /receivingrate|at a rate|too quickly/,
-    oneRecipient: true,
-    sample: 'rcpt 450 4.2.1 The user you wrote to gets mail too quickly. ReceivingRate',
-  },
-  {
     name: 'google: sender is not authenticated',
     class: 'authentication',
     provider: 'google',
@@ -177,20 +167,6 @@ export const AMERICAN_RULES: readonly Rule[] = [
     provider: 'yahoo',
     statuses: ['7.5', '7.9'],
     sample: 'final-dot 554 5.7.9 Not accepted for reasons of policy',
-  },
-  {
-    name: 'apple: over quota',
-    class: 'mailbox-full',
-    provider: 'apple',
-    words: /over ?quota|exceeded (?:its )?(?:storage|quota)/,
-    sample: 'rcpt 552 5.2.2 This account is overquota',
-  },
-  {
-    name: 'apple: local policy',
-    class: 'policy',
-    provider: 'apple',
-    words: /\[(?:cs|hm)\d{2}\]/,
-    sample: 'final-dot 554 5.7.1 [CS01] Refused by local policy',
   },
   {
     name: 'comcast: address limited or listed',

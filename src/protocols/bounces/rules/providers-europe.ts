@@ -93,13 +93,6 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     sample: 'rcpt 550 Message was not accepted -- invalid mailbox',
   },
   {
-    name: 'yandex: suspicion of spam',
-    class: 'spam',
-    provider: 'yandex',
-    words: /message rejected under suspicion|suspicion of spam/,
-    sample: 'final-dot 554 5.7.1 Message rejected under suspicion of SPAM',
-  },
-  {
     name: 'yandex: too much of this address',
     class: 'rate-limited',
     provider: 'yandex',

@@ -51,12 +51,6 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'final-dot 550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found by look-up',
   },
   {
-    name: 'exchange: mailbox over its quota',
-    class: 'mailbox-full',
-    words: /quotaexceeded|mailboxfull/,
-    sample: 'final-dot 554 5.2.0 STOREDRV.Deliver.Exception:QuotaExceededException',
-  },
-  {
     name: 'exchange: recipient thread limit',
     class: 'rate-limited',
     codes: ['4'],
