@@ -2,13 +2,9 @@
  * Entry of the DNS worker, which answers queries for the provider zone. Anyone can cause it unlimited work by
  * datagrams, so it runs apart from the main thread and at a lower priority than all other threads.
  */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
-import { systemClock } from '../lib/clock.ts'
-import { createLog, type LogLevel } from '../lib/log.ts'
+import { workerData } from 'node:worker_threads'
 import { stepBack } from '../lib/thread-priority.ts'
 import { createKeyTexts } from '../protocols/dns/key-texts.ts'
-import type { DnsListener } from '../protocols/dns/listener.ts'
 import { createResponseRate } from '../protocols/dns/response-rate.ts'
 import { createDnsServer } from '../protocols/dns/server.ts'
 import type { DnsRecord } from '../protocols/dns/wire.ts'
@@ -17,12 +13,11 @@ import { listDnsAnswers } from '../resources/certificates/certificate-rows.ts'
 import { DKIM_KEYS_CHANGED, findPublishedKey } from '../resources/domains/domain-rows.ts'
 import { keyText } from '../resources/domains/key-text.ts'
 import { MISSED } from '../store/model/command.ts'
-import { openReader, type StoreLocation } from '../store/opening/dialect.ts'
+import { openStoreThread, type StoreThreadData } from '../store/opening/store-thread.ts'
 import { findZoneSerial, publishedPolicy, SETTING_PUT } from '../store/reading/settings.ts'
-import { createWriterClient } from '../store/writer/client.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 
-export interface DnsThreadData {
+export interface DnsThreadData extends StoreThreadData {
   listen: readonly { host: string; port: number }[]
   /** Apex of the zone. */
   mailHost: string
@@ -33,10 +28,6 @@ export interface DnsThreadData {
   provenNames: readonly string[]
   /** Responses per second; 0 for no limit. */
   responsesPerSecond: number
-  location: StoreLocation
-  writer: MessagePort
-  clockSeat: ClockSeat | null
-  logLevel: LogLevel
 }
 
 /**
@@ -50,11 +41,7 @@ export interface DnsReady {
 const NICENESS = 10
 
 const data = workerData as DnsThreadData
-const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
-const clock = adjustable ?? systemClock
-const log = createLog(data.logLevel).child({ thread: 'dns' })
-const writer = createWriterClient(data.writer, { clock })
-const { db, find } = openReader(data.location)
+const { clock, log, writer, db, find, stack, ready } = openStoreThread('dns', data)
 if (!stepBack(NICENESS))
   log.debug(
     { event: 'thread_priority_not_supported' },
@@ -103,18 +90,10 @@ const zone: Zone = {
   lookUp: (name, type) => served.lookUp(name, type),
 }
 const rate = perSecond === 0 ? undefined : createResponseRate({ clock, perSecond })
-const servers: DnsListener[] = []
 const ports: number[] = []
 for (const listen of data.listen) {
   const server = createDnsServer({ listen, zone, rate, log, clock })
   ports.push((await server.listen()).port)
-  servers.push(server)
+  stack.defer(server.close)
 }
-parentPort!.once('message', async () => {
-  await Promise.all(servers.map(server => server.close()))
-  writer.close()
-  await db.destroy()
-  adjustable?.close()
-  parentPort!.close()
-})
-parentPort!.postMessage({ ports } satisfies DnsReady)
+ready({ ports } satisfies DnsReady)

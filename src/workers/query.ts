@@ -4,13 +4,10 @@
  * In: calls, from `app/query-worker.ts`. Out: their results.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, workerData } from 'node:worker_threads'
 import { emailCsv } from '../interfaces/api/emails/csv.ts'
-import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
-import { systemClock } from '../lib/clock.ts'
 import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
-import { createLog, type LogLevel } from '../lib/log.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
 import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/broadcast-recipients.ts'
@@ -28,27 +25,19 @@ import { createPacker } from '../resources/search/pack.ts'
 import { createPacking } from '../resources/search/packing.ts'
 import { createEmailReader, type EmailReader } from '../resources/search/reader.ts'
 import { UNSEALED } from '../store/model/search-index.ts'
-import { openReader, type StoreLocation } from '../store/opening/dialect.ts'
-import { createWriterClient } from '../store/writer/client.ts'
+import { openStoreThread, type StoreThreadData } from '../store/opening/store-thread.ts'
 import type { ServiceCommands } from './commands.ts'
 
-export interface ReadingThreadData {
-  location: StoreLocation
-  writer: MessagePort
+export interface ReadingThreadData extends StoreThreadData {
   calls: MessagePort
   secret: Uint8Array
-  clockSeat: ClockSeat | null
-  logLevel: LogLevel
 }
 
 collectGarbageWhenIdle()
 
 const data = workerData as ReadingThreadData
-const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
-const clock = adjustable ?? systemClock
-const log = createLog(data.logLevel).child({ thread: 'query' })
-const writer = createWriterClient<ServiceCommands>(data.writer, { clock })
-const { db, find, blobs, snapshot } = openReader(data.location)
+const thread = openStoreThread<ServiceCommands>('query', data)
+const { clock, log, writer, db, find, blobs, snapshot, stack } = thread
 const secrets = createSecretKeys(data.secret)
 
 const packing = createPacking({
@@ -60,6 +49,7 @@ const packing = createPacking({
       'The search index could not be updated; new emails are searched one by one',
     ),
 })
+stack.defer(packing.close)
 writer.on(UNSEALED, accountIds => packing.note(accountIds as Id[]))
 packing.note((await db.selectFrom('accounts').select('id').execute()).map(({ id }) => id))
 
@@ -96,12 +86,5 @@ const functions = {
 export type ReadingFunctions = typeof functions
 
 serveCalls(data.calls, functions)
-parentPort!.once('message', async () => {
-  data.calls.close()
-  await packing.close()
-  writer.close()
-  await db.destroy()
-  adjustable?.close()
-  parentPort!.close()
-})
-parentPort!.postMessage('ready')
+stack.defer(() => data.calls.close())
+thread.ready()

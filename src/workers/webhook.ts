@@ -3,12 +3,10 @@
  * hosts are processed in this thread alone.
  */
 
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
-import { every, systemClock } from '../lib/clock.ts'
+import { workerData } from 'node:worker_threads'
+import { every } from '../lib/clock.ts'
 import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
-import { createLog, type LogLevel } from '../lib/log.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
 import { WEBHOOK_CHANGED } from '../pipeline/webhooks/commands.ts'
@@ -18,13 +16,10 @@ import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { WEBHOOK_DUE } from '../resources/events/outbox.ts'
 import { MISSED } from '../store/model/command.ts'
-import { openReader, type StoreLocation } from '../store/opening/dialect.ts'
-import { createWriterClient } from '../store/writer/client.ts'
+import { openStoreThread, type StoreThreadData } from '../store/opening/store-thread.ts'
 import type { ServiceCommands } from './commands.ts'
 
-export interface WebhookThreadData {
-  location: StoreLocation
-  writer: MessagePort
+export interface WebhookThreadData extends StoreThreadData {
   secret: Uint8Array
   /** Provider host. */
   mailHost: string
@@ -33,8 +28,6 @@ export interface WebhookThreadData {
   authorities: string[] | undefined
   allowLoopback: boolean
   allowInsecureLoopback: boolean
-  clockSeat: ClockSeat | null
-  logLevel: LogLevel
 }
 
 /**
@@ -49,15 +42,11 @@ const RESULT_DELAY_MS = 5
 collectGarbageWhenIdle()
 
 const data = workerData as WebhookThreadData
-const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
-const clock = adjustable ?? systemClock
-const log = createLog(data.logLevel).child({ thread: 'webhooks' })
-const writer = createWriterClient<ServiceCommands>(data.writer, {
-  clock,
-  lazyMs: { finishWebhookAttempt: RESULT_DELAY_MS },
+const { clock, log, writer, db, stack, ready } = openStoreThread<ServiceCommands>('webhooks', data, {
+  finishWebhookAttempt: RESULT_DELAY_MS,
 })
-const { db } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
+stack.defer(resolver.close)
 const { allowLoopback, allowInsecureLoopback, authorities } = data
 const outbound = createOutbound({
   resolver,
@@ -67,6 +56,7 @@ const outbound = createOutbound({
   keepAlive: true,
   authorities,
 })
+stack.defer(outbound.close)
 const failed = throttledLog(
   { log, clock },
   'error',
@@ -82,6 +72,8 @@ const dispatcher = new Dispatcher({
   secrets: createSecretKeys(data.secret),
   onError: error => failed({ err: error }),
 })
+
+stack.defer(() => dispatcher.stop(GRACE_MS))
 
 const look = async () => {
   for await (const { webhookId, at } of stepDueWebhooks(db)) dispatcher.note(webhookId, at)
@@ -105,14 +97,5 @@ writer.on(MISSED, lookAgain)
 const looking = every(clock, LOOKUP_INTERVAL_MS, lookAgain)
 lookAgain()
 
-parentPort!.once('message', async () => {
-  looking.cancel()
-  await dispatcher.stop(GRACE_MS)
-  outbound.close()
-  resolver.close()
-  writer.close()
-  await db.destroy()
-  adjustable?.close()
-  parentPort!.close()
-})
-parentPort!.postMessage('ready')
+stack.defer(() => looking.cancel())
+ready()
