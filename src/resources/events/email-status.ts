@@ -29,7 +29,7 @@ export function emailStatus(
  * @param handedOver true if an attempt was handed to the transfer agent, since a failure after that is
  * feedback, too
  */
-export function withoutFeedback(status: DeliveryStatus, handedOver = false): DeliveryStatus {
+export function withoutFeedback(status: DeliveryStatus, handedOver: boolean): DeliveryStatus {
   if (status === 'failed' && handedOver) return 'queued'
   return status === 'suppressed' || status === 'failed' || status === 'canceled' ? status : 'queued'
 }

@@ -87,6 +87,10 @@ for (const [what, text] of [
   ],
   ['a multipart without its boundary', 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\nä\n'],
   ['message/partial', 'MIME-Version: 1.0\nContent-Type: message/partial; id=1; number=1\n\nä\n'],
+  [
+    'message/partial with a blank before its parameters',
+    'MIME-Version: 1.0\nContent-Type: message/partial ; id=1; number=1\n\nä\n',
+  ],
 ] as const)
   test(`conversion: ${what} stays as it is`, () => assert.is(inSevenBits(wire(text)).compare(wire(text)), 0))
 

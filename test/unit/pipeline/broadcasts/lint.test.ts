@@ -50,6 +50,17 @@ test('lint: the size includes the inserted preview text', () => {
   assert.match(finding!.message, /with its preview text/)
 })
 
+test('lint: a finding names its line, also when the text begins with an empty line', () => {
+  assert.equal(
+    found(`\n<a href="">x</a>\n\n<a href="">y</a>${LEAVE}`).map(({ line }) => line),
+    [2, 4],
+  )
+  assert.equal(
+    found(`<a href="">x</a>${LEAVE}`).map(({ line }) => line),
+    [1],
+  )
+})
+
 test('lint: empty, malformed and unsafe links are found', () => {
   for (const [href, rule] of [
     ['', 'empty_link'],

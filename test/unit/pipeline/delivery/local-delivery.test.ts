@@ -74,6 +74,14 @@ test('a repeated delivery stores the message once', async t => {
   assert.is(rows('select 1 from inbound_messages').length, 2)
 })
 
+test('a large message can be read after it is delivered', async t => {
+  const { deliverLocally, domain, db, rows, blobs } = await open(t)
+  const body = 'x'.repeat(200_000)
+  await deliverLocally(delivery(), domain, messageOf('Subject: a', body), NOW)
+  const [row] = rows<{ raw_hash: Uint8Array }>('select raw_hash from inbound_messages')
+  assert.ok((await blobs.read(db, row!.raw_hash)).toString().endsWith(`Subject: a\r\n\r\n${body}`))
+})
+
 test('a message with too many hops bounces', async t => {
   const { deliverLocally, domain, rows } = await open(t)
   const hops = (count: number) => messageOf(`${'Received: from a by b\r\n'.repeat(count)}Subject: a`)

@@ -52,6 +52,16 @@ test('when a status names many recipients, then no more than a hundred are read'
   assert.is(report.recipients.length, 100)
 })
 
+for (const [from, subject, kind] of [
+  ['staff@hotmail.com', 'complaint about message from 192.0.2.1', 'complaint'],
+  ['staff@live.com', 'Complaint about message from 192.0.2.1', 'complaint'],
+  ['staff@hotmail.com', 'Your question', 'mail'],
+  ['bob@there.example', 'Complaint about my order', 'mail'],
+] as const)
+  test(`when a mail from ${from} is about "${subject}", then it is a ${kind}`, () => {
+    assert.is(read(`From: ${from}\nSubject: ${subject}\n\nHello\n`).kind, kind)
+  })
+
 for (const [failed, kind] of [
   ['', 'auto-reply'],
   ['X-Failed-Recipients: bob@there.example\n', 'bounce'],

@@ -109,6 +109,19 @@ for (const [id, required, alternatives] of [
     assert.ok(operation(id).requestBody!.required)
   })
 
+test('createBroadcast: an audience or a segment, and a template or the texts, are enough', () => {
+  const alternatives = requestOf('createBroadcast').anyOf as { required: string[] }[]
+  assert.equal(
+    alternatives.map(({ required }) => required.join(' ')),
+    [
+      'audience_id from subject',
+      'audience_id template_id',
+      'segment_id from subject',
+      'segment_id template_id',
+    ],
+  )
+})
+
 interface Alternatives {
   required?: string[]
   anyOf?: Alternatives[]

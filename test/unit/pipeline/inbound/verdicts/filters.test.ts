@@ -112,6 +112,14 @@ const rspamdReply = (action: string) =>
     symbols: { BAD_WORDS: { score: 7.5 }, ARC_NA: { score: 0 }, ODD: null },
   })
 
+for (const symbols of [undefined, null, 'none', {}])
+  test(`rspamd: a reply whose symbols are ${JSON.stringify(symbols)} counts, without rules`, async t => {
+    const body = JSON.stringify({ action: 'reject', score: 20, required_score: 15, symbols })
+    const { url } = await startHttp(t, () => ({ body }))
+    const told = await createRspamd(url, { clock }).ask(mail, envelope())
+    assert.equal([told.verdict, told.score, told.rules], ['FAIL', 20, []])
+  })
+
 test('rspamd gets the message and its envelope, and what it would do is the verdict', async t => {
   const actions: [action: string, verdict: string][] = [
     ['no action', 'PASS'],

@@ -29,6 +29,7 @@ const ZONE = `
   twice.test   TXT "v=spf1 ~all"
   text.test    TXT "hello"
   broken.test  SERVFAIL
+  six.test     AAAA 2001:db8::1
 `
 
 for (const [text, lookUps, voids, ...codes] of [
@@ -43,6 +44,9 @@ for (const [text, lookUps, voids, ...codes] of [
   ['v=spf1 include:%{d}.test -all', 1, 0],
   ['v=spf1 a:none.test mx:none.test -all', 2, 2],
   ['v=spf1 a:none.test mx:none.test a:void.test -all', 3, 3, 'too_many_void_look_ups'],
+  ['v=spf1 a:six.test -all', 1, 0],
+  ['v=spf1 mx:six.test -all', 1, 1],
+  ['v=spf1 ptr:none.test exists:none.test -all', 2, 0],
   ['v=spf1 include:none.test -all', 1, 1, 'broken_include'],
   ['v=spf1 include:text.test -all', 1, 0, 'broken_include'],
   ['v=spf1 include:twice.test -all', 1, 0, 'broken_include'],
