@@ -5,6 +5,7 @@ import {
   type SubmittedAttachment,
 } from '../../../../src/pipeline/accept/submission.ts'
 import { composeBody } from '../../../../src/protocols/mime/compose-body.ts'
+import { htmlToText } from '../../../../src/protocols/mime/html/html-to-text.ts'
 import { submissionOf } from '../../../kit/mail.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -58,6 +59,17 @@ test('message size: the estimate is never below the composed size', () => {
     }),
     { seed: 20261121, numRuns: 400 },
   )
+})
+
+test('message size: the estimate contains the text that is derived from the HTML', () => {
+  for (const html of [
+    `<p>${'漢字と仮名 '.repeat(20_000)}</p>`,
+    '<a href="https://there.example/">=</a> '.repeat(9_000),
+  ]) {
+    const derived = sizes({ html, text: htmlToText(html)! }).actual
+    const { estimated } = sizes({ html })
+    assert.ok(estimated >= derived, `${estimated} < ${derived}`)
+  }
 })
 
 test('message size: the estimate of a large message is accurate', () => {

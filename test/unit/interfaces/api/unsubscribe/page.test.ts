@@ -1,0 +1,52 @@
+import * as assert from 'uvu/assert'
+import { unsubscribePage } from '../../../../../src/interfaces/api/unsubscribe/page.ts'
+import { newId } from '../../../../kit/mail.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('unsubscribe page')
+
+const topic = (name: string, description: string | null, isWanted = true) => ({
+  ...{ id: newId(1), name, description, isWanted },
+})
+type Page = Parameters<typeof unsubscribePage>[0]
+const pageWith = (over: Partial<Page>) =>
+  unsubscribePage({
+    accountName: 'Acme & Co',
+    isUnsubscribed: false,
+    topics: [],
+    address: 'ann@there.example',
+    topic: undefined,
+    done: undefined,
+    ...over,
+  })
+
+test('a topic with a description has it beside its box, and one without has none', () => {
+  const page = pageWith({ topics: [topic('News', '<What> is new'), topic('Shop', null), topic('Blog', '')] })
+  assert.match(page, '<small id="t0">&lt;What&gt; is new</small>')
+  assert.equal(page.match(/<small/g)?.length, 1)
+  assert.equal(page.match(/aria-describedby="[^"]*"/g), ['aria-describedby="t0"'])
+})
+
+test('a box is checked when its topic is wanted and its reader is not unsubscribed from everything', () => {
+  const topics = [topic('News', null), topic('Shop', null, false)]
+  assert.is(pageWith({ topics }).match(/ checked/g)?.length, 1)
+  assert.is(pageWith({ topics, isUnsubscribed: true }).match(/ checked/g), null)
+})
+
+for (const [what, over, buttons] of [
+  ['without topics', {}, ['leave-all']],
+  ['of a topic', { topic: topic('News', null) }, ['leave', 'leave-all']],
+  ['of a topic that was left', { topic: topic('News', null, false) }, ['leave-all']],
+  ['after leaving everything', { isUnsubscribed: true }, ['save']],
+] as [string, Partial<Page>, string[]][])
+  test(`a page ${what} offers ${buttons.join(' and ')}`, () => {
+    const offered = [...pageWith(over).matchAll(/<button[^>]*value="([^"]+)"/g)].map(([, value]) => value)
+    assert.equal(offered, buttons)
+  })
+
+test('the name of a deleted account is not known', () => {
+  assert.match(pageWith({ accountName: undefined }), 'Emails from this sender')
+  assert.match(pageWith({}), 'Emails from Acme &amp; Co')
+})
+
+test.run()
