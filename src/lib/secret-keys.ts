@@ -14,7 +14,7 @@ import {
 } from 'node:crypto'
 
 /** Purpose of a signed token or a keyed hash. A token of one purpose is invalid for every other. */
-type TokenPurpose =
+export type TokenPurpose =
   | 'verp'
   | 'correlation'
   | 'download'

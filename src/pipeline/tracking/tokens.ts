@@ -4,7 +4,8 @@
  * redirect.
  */
 import type { Id } from '../../lib/ids.ts'
-import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { numberField, signToken, type TokenFields, verifyToken } from '../../lib/signed-token.ts'
 import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
 import { TARGET_LENGTH_MAX } from './find-links.ts'
 
@@ -22,15 +23,11 @@ export interface ClickedLink {
 const VERSION = 1
 const OPEN = 1
 const CLICK = 2
-const ACCOUNT_AT = 2
-const EMAIL_AT = 18
-const ORDINAL_AT = 34
-const NUMBER_AT = 35
-const TARGET_AT = 37
-const OPEN_BYTES = NUMBER_AT
-const MAC_BYTES = 16
+const FORMAT = { purpose: 'tracking', macBytes: 16, text: 'base64url' } as const
+/** Version, kind, recipient and number of a link. */
+const HEAD_BYTES = 37
 const BY_TARGET = 0xffff
-const TOKEN_LENGTH_MAX = Math.ceil(((TARGET_AT + TARGET_LENGTH_MAX + MAC_BYTES) * 4) / 3)
+const TOKEN_LENGTH_MAX = Math.ceil(((HEAD_BYTES + TARGET_LENGTH_MAX + FORMAT.macBytes) * 4) / 3)
 
 /** A token, and text that begins with a character that no token has. NUL is in no text. */
 const COPIED = /^([\w-]*)[^\w\0-][^\0]*$/
@@ -44,7 +41,7 @@ export function tokenOf(segment: string): string {
 
 /** @returns base64url, like all tokens in this file */
 export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): string {
-  return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))
+  return signToken(keys, FORMAT, headOf(OPEN, recipient))
 }
 
 /** The target must be printable ASCII of at most `TARGET_LENGTH_MAX` octets. */
@@ -53,62 +50,35 @@ export function createClickToken(
   recipient: TokenRecipient,
   { number, target }: Pick<ClickedLink, 'number' | 'target'>,
 ): string {
-  const bytes = headOf(CLICK, recipient, TARGET_AT + target.length)
-  bytes.writeUInt16BE(number ?? BY_TARGET, NUMBER_AT)
-  bytes.write(target, TARGET_AT, 'latin1')
-  return signed(keys, bytes)
+  const head = headOf(CLICK, recipient)
+  return signToken(keys, FORMAT, [...head, numberField(number ?? BY_TARGET, 2), Buffer.from(target)])
 }
 
 /** Undefined when the token is invalid. */
 export function readOpenToken(keys: SecretKeys, token: string): TokenRecipient | undefined {
-  const bytes = verified(keys, token, OPEN)
-  return bytes?.length === OPEN_BYTES ? recipientOf(bytes) : undefined
+  const fields = verified(keys, token, OPEN)
+  return fields && recipientOf(fields)
 }
 
 /** Undefined when the token is invalid. */
 export function readClickToken(keys: SecretKeys, token: string): ClickedLink | undefined {
-  const bytes = verified(keys, token, CLICK)
-  if (!bytes || bytes.length <= TARGET_AT) return undefined
-  const number = bytes.readUInt16BE(NUMBER_AT)
-  return {
-    recipient: recipientOf(bytes),
-    number: number === BY_TARGET ? null : number,
-    target: bytes.toString('latin1', TARGET_AT),
-  }
+  const fields = verified(keys, token, CLICK)
+  if (!fields) return undefined
+  const recipient = recipientOf(fields)
+  const number = fields.number(2)
+  return { recipient, number: number === BY_TARGET ? null : number, target: fields.text() }
 }
 
-function headOf(kind: number, { accountId, emailId, ordinal }: TokenRecipient, sizeBytes: number): Buffer {
-  const bytes = Buffer.alloc(sizeBytes)
-  bytes[0] = VERSION
-  bytes[1] = kind
-  bytes.set(accountId, ACCOUNT_AT)
-  bytes.set(emailId, EMAIL_AT)
-  bytes[ORDINAL_AT] = ordinal
-  return bytes
+function headOf(kind: number, { accountId, emailId, ordinal }: TokenRecipient): Uint8Array[] {
+  return [Buffer.of(VERSION, kind), accountId, emailId, numberField(ordinal, 1)]
 }
 
-function recipientOf(bytes: Buffer): TokenRecipient {
-  return {
-    accountId: new Uint8Array(bytes.subarray(ACCOUNT_AT, EMAIL_AT)),
-    emailId: new Uint8Array(bytes.subarray(EMAIL_AT, ORDINAL_AT)),
-    ordinal: bytes[ORDINAL_AT]!,
-  }
+function recipientOf(fields: TokenFields): TokenRecipient {
+  return { accountId: fields.id(), emailId: fields.id(), ordinal: fields.number(1) }
 }
 
-function signed(keys: SecretKeys, bytes: Buffer): string {
-  return Buffer.concat([bytes, macOf(keys, bytes)]).toString('base64url')
-}
-
-/** Returns the signed bytes; undefined when the signature, version or kind is wrong. */
-function verified(keys: SecretKeys, token: string, kind: number): Buffer | undefined {
-  if (token.length > TOKEN_LENGTH_MAX) return undefined
-  const bytes = Buffer.from(token, 'base64url')
-  if (bytes.length < OPEN_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
-  const content = bytes.subarray(0, -MAC_BYTES)
-  const isValid = equalBytes(bytes.subarray(-MAC_BYTES), macOf(keys, content))
-  return isValid && content[0] === VERSION && content[1] === kind ? content : undefined
-}
-
-function macOf(keys: SecretKeys, bytes: Buffer): Buffer {
-  return keys.mac('tracking', bytes).subarray(0, MAC_BYTES)
+/** Returns the fields after the kind; undefined when the signature, version or kind is wrong. */
+function verified(keys: SecretKeys, token: string, kind: number): TokenFields | undefined {
+  const fields = token.length > TOKEN_LENGTH_MAX ? undefined : verifyToken(keys, FORMAT, token)
+  return fields?.number(1) === VERSION && fields.number(1) === kind ? fields : undefined
 }
