@@ -3,7 +3,6 @@
  * of the composition root.
  */
 import { hash } from 'node:crypto'
-import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config/config.ts'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
@@ -114,10 +113,8 @@ export function zoneRecords(config: Config, serial: number, mtaStsId?: string): 
   return providerRecords({
     mailHost,
     nameServers: dns.nameServers.length > 0 ? dns.nameServers : [`ns1.${mailHost}`, `ns2.${mailHost}`],
-    addresses4: addresses.filter(isIPv4),
-    addresses6: addresses.filter(isIPv6),
-    sendingAddresses4: sending.filter(isIPv4),
-    sendingAddresses6: sending.filter(isIPv6),
+    addresses,
+    sendingAddresses: sending,
     greetings: sources.flatMap(({ address, name }) => (name === null ? [] : { name, address })),
     regions: Object.keys(regions),
     simulatorDomain: simulator.domain,

@@ -13,11 +13,9 @@ interface ProviderZoneOptions {
   /** At least one name. Names below the apex get the addresses of this installation. */
   nameServers: readonly string[]
   /** Public addresses of this installation. */
-  addresses4: readonly string[]
-  addresses6: readonly string[]
+  addresses: readonly string[]
   /** Addresses or networks that send mail, for SPF. The default is the public addresses. */
-  sendingAddresses4?: readonly string[]
-  sendingAddresses6?: readonly string[]
+  sendingAddresses?: readonly string[]
   /** EHLO names with their addresses. Names below the apex get address records. */
   greetings?: readonly { name: string; address: string }[]
   /** Each region has a host that receives the bounces of its domains, see `feedbackHost`. */
@@ -46,7 +44,7 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   }
   const addText = (name: string, text: string) => add(name, { type: 'TXT', text })
   const isOurs = (name: string) => name.endsWith(`.${mailHost}`)
-  const addresses = addressData(options.addresses4, options.addresses6)
+  const addresses = addressData(options.addresses)
 
   add(mailHost, soaData(options), ...nameServers.map(target => ({ type: 'NS' as const, target })))
   add(mailHost, { type: 'MX', preference: MX_PREFERENCE, exchange: mailHost }, ...addresses)
@@ -61,7 +59,7 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   ]
   for (const host of hosts) add(host, ...addresses)
   for (const [name, at] of byName(greetings.filter(({ name }) => isOurs(name) && !hosts.includes(name)))) {
-    add(name, ...addressData(at.filter(isIPv4), at.filter(isIPv6)))
+    add(name, ...addressData(at))
     addText(name, 'v=spf1 a -all')
   }
   if (simulatorDomain !== undefined && isOurs(simulatorDomain))
@@ -158,10 +156,10 @@ function soaData({ mailHost, nameServers, serial }: ProviderZoneOptions): Record
   }
 }
 
-function addressData(addresses4: readonly string[], addresses6: readonly string[]): RecordData[] {
+function addressData(addresses: readonly string[]): RecordData[] {
   return [
-    ...addresses4.map(address => ({ type: 'A' as const, address })),
-    ...addresses6.map(address => ({ type: 'AAAA' as const, address })),
+    ...addresses.filter(isIPv4).map(address => ({ type: 'A' as const, address })),
+    ...addresses.filter(isIPv6).map(address => ({ type: 'AAAA' as const, address })),
   ]
 }
 
@@ -174,8 +172,10 @@ function dmarcText(reportsTo: string | null | undefined): string {
  * The record needs no look-up, so customers who include it keep their limit of look-ups (RFC 7208 §4.6.4).
  */
 function spfText(options: ProviderZoneOptions): string {
-  const senders4 = options.sendingAddresses4 ?? options.addresses4
-  const senders6 = options.sendingAddresses6 ?? options.addresses6
-  const terms = [...senders4.map(address => `ip4:${address}`), ...senders6.map(address => `ip6:${address}`)]
+  const senders = options.sendingAddresses ?? options.addresses
+  const terms = [
+    ...senders.filter(address => !address.includes(':')).map(address => `ip4:${address}`),
+    ...senders.filter(address => address.includes(':')).map(address => `ip6:${address}`),
+  ]
   return ['v=spf1', ...terms, '-all'].join(' ')
 }

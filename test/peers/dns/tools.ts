@@ -60,8 +60,7 @@ export function serveProvider(t: TestContext, rate?: ResponseRate): Promise<numb
   const records = providerRecords({
     mailHost: MAIL_HOST,
     nameServers: [`ns1.${MAIL_HOST}`, `ns2.${MAIL_HOST}`],
-    addresses4: ['192.0.2.1'],
-    addresses6: ['2001:db8::1'],
+    addresses: ['192.0.2.1', '2001:db8::1'],
     regions: ['us-west-2'],
     simulatorDomain: `simulator.${MAIL_HOST}`,
     greetings: [{ name: `mail1.${MAIL_HOST}`, address: '192.0.2.25' }],

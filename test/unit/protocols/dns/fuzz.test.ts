@@ -89,8 +89,7 @@ async function given(t: TestContext) {
   const records = providerRecords({
     mailHost: APEX,
     nameServers: [`ns1.${APEX}`],
-    addresses4: ['192.0.2.1'],
-    addresses6: ['2001:db8::1'],
+    addresses: ['192.0.2.1', '2001:db8::1'],
     regions: ['us-west-2'],
     serial: 1,
   })

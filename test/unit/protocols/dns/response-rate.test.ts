@@ -28,8 +28,7 @@ function given() {
     records: providerRecords({
       mailHost: APEX,
       nameServers: [`ns1.${APEX}`],
-      addresses4: ['192.0.2.1'],
-      addresses6: [],
+      addresses: ['192.0.2.1'],
       regions: [],
       serial: 1,
     }),

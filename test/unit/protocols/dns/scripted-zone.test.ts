@@ -166,8 +166,7 @@ async function providerServer(t: TestContext, keys: Map<string, string>) {
       records: providerRecords({
         mailHost: MAIL_HOST,
         nameServers: [`ns1.${MAIL_HOST}`],
-        addresses4: ['127.0.0.1'],
-        addresses6: [],
+        addresses: ['127.0.0.1'],
         regions: ['us-west-2'],
         serial: 1,
       }),

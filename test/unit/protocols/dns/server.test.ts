@@ -32,8 +32,7 @@ async function given(
   const records = providerRecords({
     mailHost: APEX,
     nameServers: [`ns1.${APEX}`],
-    addresses4: ['192.0.2.1'],
-    addresses6: ['2001:db8::1'],
+    addresses: ['192.0.2.1', '2001:db8::1'],
     regions: ['us-west-2'],
     serial: 1,
   })
@@ -364,8 +363,7 @@ test('DNS server: a port in use is an error and no socket stays open', async t =
     records: providerRecords({
       mailHost: APEX,
       nameServers: [APEX],
-      addresses4: [],
-      addresses6: [],
+      addresses: [],
       regions: [],
       serial: 1,
     }),

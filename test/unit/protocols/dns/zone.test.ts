@@ -11,8 +11,7 @@ function provider(change: Partial<Parameters<typeof providerRecords>[0]> = {}): 
   return providerRecords({
     mailHost: APEX,
     nameServers: [`ns1.${APEX}`, 'ns2.elsewhere.example'],
-    addresses4: ['192.0.2.1', '192.0.2.2'],
-    addresses6: ['2001:db8::1'],
+    addresses: ['192.0.2.1', '192.0.2.2', '2001:db8::1'],
     regions: ['us-west-2', 'eu-central-1'],
     simulatorDomain: `simulator.${APEX}`,
     serial: 1_795_000_000,
@@ -112,14 +111,14 @@ test('zone: a CNAME answers every type of its name', async () => {
 })
 
 test('provider zone: without addresses there are no address records, and SPF allows no sender', async () => {
-  const zone = zoneOf(provider({ addresses4: [], addresses6: [] }))
+  const zone = zoneOf(provider({ addresses: [] }))
   assert.is(await texts(zone, APEX, 'A'), 'no-data')
   assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 -all'])
   assert.is(await texts(zone, `feedback-smtp.us-west-2.${APEX}`, 'A'), 'no-name')
 })
 
 test('provider zone: sending addresses may differ from public addresses', async () => {
-  const zone = zoneOf(provider({ sendingAddresses4: ['198.51.100.0/28'], sendingAddresses6: [] }))
+  const zone = zoneOf(provider({ sendingAddresses: ['198.51.100.0/28'] }))
   assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 ip4:198.51.100.0/28 -all'])
 })
 
