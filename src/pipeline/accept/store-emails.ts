@@ -12,7 +12,7 @@ import { countNewEmail, deliveryFigure, type NewEvent, recordEvents } from '../.
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { queueKeyText, type Tx } from '../../store/model/command.ts'
-import { emailSourceOf } from '../../store/model/schema/emails.ts'
+import { type DecidedColumn, emailSourceOf } from '../../store/model/schema/emails.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -30,19 +30,7 @@ interface NewStoredContent {
 
 /** An email that is complete except for the decisions of the transaction. */
 export interface NewEmail {
-  row: Omit<
-    EmailRow,
-    | 'domainId'
-    | 'linkTermsId'
-    | 'contentId'
-    | 'status'
-    | 'feedback'
-    | 'simulated'
-    | 'error'
-    | 'sentAt'
-    | 'lastEventAt'
-    | 'endedAt'
-  >
+  row: Omit<EmailRow, DecidedColumn>
   fromDomain: string
   /** Emails with the same content share one object. */
   content: Content | EncodedContent | NewStoredContent

@@ -32,53 +32,21 @@ export const LISTED_COLUMNS = [
 
 export type ListedInbound = Pick<InboundMessageRow, (typeof LISTED_COLUMNS)[number]>
 
-interface InboundAttachmentView {
-  id: string
-  filename: string
-  content_type: string
-  /** Parameters of the media type by lower-case name, such as `charset` and `method`. */
-  content_type_params: Record<string, string>
-  content_disposition: 'inline' | 'attachment'
-  content_id: string | null
-  size: number
-}
+export type InboundRowView = ReturnType<typeof inboundRowView>
 
-export interface InboundRowView {
-  object: 'inbound_email'
-  id: string
-  from: string
-  to: string[]
-  cc: string[]
-  bcc: string[]
-  reply_to: string[]
-  /** Addresses of the envelope. */
-  received_for: string[]
-  subject: string
-  /** Kind of a message that a program sent; null for others. */
-  automatic: 'auto-reply' | 'report' | 'bulk' | null
-  message_id: string | null
-  spam_verdict: string
-  virus_verdict: string
-  spf_verdict: string
-  dkim_verdict: string
-  dmarc_verdict: string
-  parse_error: string | null
-  attachments: InboundAttachmentView[]
-  size: number
-  created_at: string
-}
-
-export function inboundRowView(row: ListedInbound): InboundRowView {
+export function inboundRowView(row: ListedInbound) {
   return {
-    object: 'inbound_email',
+    object: 'inbound_email' as const,
     id: wireId('inb', row.id),
     from: fromText(row),
     to: recipientTexts(row),
     cc: texts(row.ccList),
     bcc: texts(row.bccList),
     reply_to: texts(row.replyToList),
+    // addresses of the envelope
     received_for: JSON.parse(row.recipients) as string[],
     subject: row.subject,
+    // kind of a message that a program sent; null for others
     automatic: row.automatic,
     message_id: row.messageId,
     spam_verdict: row.spamVerdict,
@@ -93,11 +61,12 @@ export function inboundRowView(row: ListedInbound): InboundRowView {
   }
 }
 
-export function attachmentView(part: StoredPart): InboundAttachmentView {
+export function attachmentView(part: StoredPart) {
   return {
     id: part.id,
     filename: part.filename,
     content_type: part.contentType,
+    // parameters of the media type by lower-case name, such as `charset` and `method`
     content_type_params: part.contentTypeParams ?? {},
     content_disposition: part.disposition,
     content_id: part.contentId,

@@ -16,7 +16,7 @@ import { cutIdPage, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
 import { attachmentSchema } from './schema.ts'
 
 /** In the form of the SDKs, whose types have no `null` here. */
@@ -34,12 +34,11 @@ interface EmailAttachmentRoutesOptions {
 }
 
 export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Route[] {
-  const { horizonOf, store, linkTo } = options
-  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
+  const { store, linkTo } = options
 
   /** Returns the attachments of the email that the request names, and their view. */
   const attachmentsOf = async (request: ApiRequest) => {
-    const email = await findOwnEmail(request, ['attachments', 'contentId'])
+    const email = await findOwnEmail(options, request, ['attachments', 'contentId'])
     const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
     const { html } = content ? decodeContent(content) : { html: null }
     const { accountId, id: ownerId } = email

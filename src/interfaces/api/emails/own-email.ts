@@ -13,7 +13,7 @@ import { mayTouch } from '../auth/bound-key.ts'
 import { type ApiRequest, pathId } from '../route/route.ts'
 
 export interface OwnEmailParts {
-  find: Find
+  store: { find: Find }
   /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
 }
@@ -23,20 +23,17 @@ export interface OwnEmailParts {
  *
  * @throws ApiError 404
  */
-type FindOwnEmail = <C extends keyof EmailRow>(
+export async function findOwnEmail<C extends keyof EmailRow>(
+  { store, horizonOf }: OwnEmailParts,
   request: Pick<ApiRequest, 'params' | 'credential'>,
   columns: readonly C[],
-) => Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }>
-
-export function createFindOwnEmail({ find, horizonOf }: OwnEmailParts): FindOwnEmail {
-  return async (request, columns) => {
-    const { credential } = request
-    const { accountId } = credential
-    const id = pathId(request, 'eml')
-    const horizon = await horizonOf(accountId)
-    const needed = [...new Set([...columns, 'sender', 'endedAt'] as const)]
-    const [email] = await find('emails', [{ accountId, id }], needed)
-    if (!email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
-    return { ...email, accountId, id, horizon }
-  }
+): Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }> {
+  const { credential } = request
+  const { accountId } = credential
+  const id = pathId(request, 'eml')
+  const horizon = await horizonOf(accountId)
+  const needed = [...new Set([...columns, 'sender', 'endedAt'] as const)]
+  const [email] = await store.find('emails', [{ accountId, id }], needed)
+  if (!email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
+  return { ...email, accountId, id, horizon }
 }

@@ -8,7 +8,7 @@ import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import type { RawHttpReply, Route } from '../route/route.ts'
-import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
 
 interface RawEmailRoutesOptions {
   horizonOf: OwnEmailParts['horizonOf']
@@ -33,8 +33,8 @@ const CONCURRENT_PER_ACCOUNT_MAX = 2
 const WAITING_MAX = 10
 const PIECE_BYTES = 64 * 1024
 
-export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
-  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
+export function rawEmailRoutes(options: RawEmailRoutesOptions): Route[] {
+  const { store, reader } = options
   const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
     maxPerOwner: WAITING_MAX,
   })
@@ -53,7 +53,7 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
       replies: { 200: 'message/rfc822' },
       async handle(request) {
         const wanted = readRecipient(request.query)
-        const { accountId, id: emailId } = await findOwnEmail(request, [])
+        const { accountId, id: emailId } = await findOwnEmail(options, request, [])
         const ordinal = await ordinalOf(store.db, emailId, wanted)
         if (ordinal === undefined) throw notFound('Recipient')
         const leave = await slots.take(idKey(accountId))

@@ -10,7 +10,7 @@ import type { Find, ReadTogether } from '../../../store/reading/read.ts'
 import { apiErrorOf, orNotFound } from '../api-error.ts'
 import { type ApiReply, type ApiRequest, ok, type Route } from '../route/route.ts'
 import { bodyReader, readTime } from '../schema/read.ts'
-import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
 import { emailSchema, emailView } from './schema.ts'
 
 interface ScheduledEmailRoutesOptions {
@@ -24,16 +24,16 @@ const rescheduleSchema = z.object({
 })
 const readReschedule = bodyReader(rescheduleSchema)
 
-export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRoutesOptions): Route[] {
+export function scheduledEmailRoutes(options: ScheduledEmailRoutesOptions): Route[] {
+  const { store, now } = options
   const { run } = store
-  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
 
   /** Runs a change of an email and returns the changed email. */
   const change = async (
     request: ApiRequest,
     command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,
   ): Promise<ApiReply> => {
-    const { accountId, id, horizon } = await findOwnEmail(request, [])
+    const { accountId, id, horizon } = await findOwnEmail(options, request, [])
     const changed = await command({ accountId, id, now: now() })
     if (isRefusal(changed)) throw apiErrorOf(changed)
     const parts = changed && (await findEmailParts(store, accountId, id, horizon))

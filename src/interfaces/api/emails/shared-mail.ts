@@ -18,11 +18,10 @@ import type { Find } from '../../../store/reading/read.ts'
 import { boundDomain } from '../auth/bound-key.ts'
 import { requireScopes } from '../auth/credentials.ts'
 import type { ApiRequest } from '../route/route.ts'
-import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
 import type { SharedEmail } from './share-page.ts'
 
-interface SharedMailParts {
-  horizonOf: OwnEmailParts['horizonOf']
+interface SharedMailParts extends OwnEmailParts {
   store: { db: Db; find: Find; blobs: BlobFiles }
 }
 
@@ -42,9 +41,9 @@ export interface SharedMail {
   shown(mail: MailRef): Promise<SharedEmail | undefined>
 }
 
-export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedMail {
+export function createSharedMail(parts: SharedMailParts): SharedMail {
+  const { store, horizonOf } = parts
   const { find } = store
-  const findOwnEmail = createFindOwnEmail({ find, horizonOf })
   const received = async (accountId: Id, id: Id, domain: string | null) =>
     findInbound(find, { accountId, horizon: await horizonOf(accountId), domain }, id)
   return {
@@ -53,7 +52,7 @@ export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedM
       const { accountId } = credential
       const id = parseWireId('inb', request.params.id!)
       if (!id || !(await received(accountId, id, boundDomain(credential)))) {
-        const { id: emailId } = await findOwnEmail(request, [])
+        const { id: emailId } = await findOwnEmail(parts, request, [])
         return { accountId, emailId, wireId: wireId('eml', emailId) }
       }
       if (credential.kind === 'token') requireScopes(credential, ['inbound:read'])
@@ -61,7 +60,7 @@ export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedM
     },
     async shown({ accountId, emailId }) {
       const row = await received(accountId, emailId, null)
-      if (!row) return sentEmail({ find, horizonOf }, { accountId, emailId })
+      if (!row) return sentEmail(parts, { accountId, emailId })
       const { from, to, cc, subject } = inboundRowView(row)
       const { html, text } = await contentOf(find, row)
       return {
@@ -74,7 +73,7 @@ export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedM
 }
 
 async function sentEmail(
-  { find, horizonOf }: OwnEmailParts,
+  { store: { find }, horizonOf }: OwnEmailParts,
   { accountId, emailId: id }: MailRef,
 ): Promise<SharedEmail | undefined> {
   const columns = ['sender', 'toList', 'ccList', 'subject', 'createdAt', 'scheduledAt'] as const

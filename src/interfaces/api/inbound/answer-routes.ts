@@ -34,7 +34,7 @@ import { readFrom, readMailboxes, requireText } from '../emails/send-schema.ts'
 import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { bodyReader, oneOrMany } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
-import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
+import { findOwnInbound, type InboundSightParts } from './own-inbound.ts'
 
 const forwardSchema = z.object({ from: z.string(), to: oneOrMany() })
 
@@ -64,13 +64,12 @@ const CONCURRENT_PER_ACCOUNT_MAX = 2
 const WAITING_MAX = 10
 
 export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
-  const { horizonOf, store } = options
-  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+  const { store } = options
   const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
     maxPerOwner: WAITING_MAX,
   })
   const messageOf = async (request: ApiRequest) => {
-    const row = await findOwn(request)
+    const row = await findOwnInbound(options, request)
     return { ...row, ...(await contentOf(store.find, row)) }
   }
   return [

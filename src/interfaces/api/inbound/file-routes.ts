@@ -4,22 +4,19 @@ import { parseWireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
-import type { Find } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
 import { findAttachment } from '../downloads/attachment-page.ts'
 import { fileReply } from '../downloads/link.ts'
 import type { Route } from '../route/route.ts'
 import type { InboundFiles } from './files.ts'
-import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
+import { findOwnInbound, type InboundSightParts } from './own-inbound.ts'
 
-interface InboundFileRoutesOptions {
-  horizonOf: InboundSightParts['horizonOf']
-  store: { find: Find }
+interface InboundFileRoutesOptions extends InboundSightParts {
   files: InboundFiles
 }
 
-export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutesOptions): Route[] {
-  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+export function inboundFileRoutes(options: InboundFileRoutesOptions): Route[] {
+  const { files } = options
   return [
     {
       method: 'GET',
@@ -28,7 +25,7 @@ export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutes
       summary: 'Retrieve the source of a received message',
       replies: { 200: 'message/rfc822' },
       async handle(request) {
-        return fileReply(await files.message(await findOwn(request)))
+        return fileReply(await files.message(await findOwnInbound(options, request)))
       },
     },
     {
@@ -38,7 +35,7 @@ export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutes
       summary: 'Download an attachment of a received message by its position, from 0, or its id',
       replies: { 200: '*/*' },
       async handle(request) {
-        const row = await findOwn(request)
+        const row = await findOwnInbound(options, request)
         const part = orNotFound(partAt(row, request.params.n!), 'Attachment')
         return fileReply(await files.part(row, part))
       },

@@ -11,7 +11,7 @@ import { boundDomain } from '../auth/bound-key.ts'
 import { type ApiRequest, type Credential, pathId } from '../route/route.ts'
 
 export interface InboundSightParts {
-  find: Find
+  store: { find: Find }
   /** Messages received at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
 }
@@ -26,12 +26,11 @@ export async function sightOf(credential: Credential, horizonOf: Plans['horizonO
  *
  * @throws ApiError 404
  */
-type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
-
-export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {
-  return async request => {
-    const id = pathId(request, 'inb')
-    const sight = await sightOf(request.credential, horizonOf)
-    return orNotFound(await findInbound(find, sight, id), 'Received message')
-  }
+export async function findOwnInbound(
+  { store, horizonOf }: InboundSightParts,
+  request: Pick<ApiRequest, 'params' | 'credential'>,
+): Promise<ShownInbound> {
+  const id = pathId(request, 'inb')
+  const sight = await sightOf(request.credential, horizonOf)
+  return orNotFound(await findInbound(store.find, sight, id), 'Received message')
 }

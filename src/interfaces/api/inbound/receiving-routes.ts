@@ -13,9 +13,8 @@ import { orNotFound } from '../api-error.ts'
 import { ATTACHMENTS, attachmentPageQuery, findAttachment } from '../downloads/attachment-page.ts'
 import { cutIdPage, readIdPage } from '../pages/id-page.ts'
 import { ok, pageReply, pathId, type Route } from '../route/route.ts'
-import { pageQuery } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { createFindOwnInbound } from './own-inbound.ts'
+import { findOwnInbound } from './own-inbound.ts'
 import {
   readHtmlFormat,
   receivedAttachmentSchema,
@@ -26,32 +25,22 @@ import {
   receivedSchema,
   receivedView,
 } from './receiving-schema.ts'
-import { createInboundPages, type InboundRoutesOptions } from './routes.ts'
-import { inboundQuery, readInboundQuery } from './schema.ts'
-
-const DEFAULT_ROWS = 20
+import { type InboundRoutesOptions, inboundListRoute } from './routes.ts'
 
 export function receivingRoutes(options: InboundRoutesOptions): Route[] {
   return [...messageRoutes(options), ...attachmentRoutes(options)]
 }
 
 function messageRoutes(options: InboundRoutesOptions): Route[] {
-  const { horizonOf, store, linkTo } = options
-  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
-  const pageOf = createInboundPages(options)
+  const { store, linkTo } = options
   return [
-    {
-      method: 'GET',
+    inboundListRoute(options, {
       path: '/emails/receiving',
-      access: 'key',
       summary: 'List and search received mail (format of the SDKs)',
-      query: { ...inboundQuery, ...pageQuery(DEFAULT_ROWS) },
-      replies: { 200: listSchema(receivedRowSchema) },
-      async handle({ query, credential }) {
-        const { search, page } = readInboundQuery(query, DEFAULT_ROWS)
-        return pageReply(await pageOf(credential, search, page), receivedRowView)
-      },
-    },
+      schema: receivedRowSchema,
+      view: receivedRowView,
+      rows: 20,
+    }),
     {
       method: 'GET',
       path: '/emails/receiving/:id',
@@ -61,7 +50,7 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
       replies: { 200: receivedSchema },
       async handle(request) {
         const format = readHtmlFormat(request.query)
-        const row = await findOwn(request)
+        const row = await findOwnInbound(options, request)
         const content = await contentOf(store.find, row)
         const open = (part: StoredPart) => openPart(store, row.rawHash, part)
         const html =
@@ -76,12 +65,16 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
   ]
 }
 
-function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): Route[] {
-  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+function attachmentRoutes(options: InboundRoutesOptions): Route[] {
   const view = ({ accountId, id: ownerId }: ShownInbound, part: StoredPart) =>
     receivedAttachmentView(
       part,
-      linkTo({ kind: 'inbound-attachment', accountId, ownerId, fileId: parseWireId('att', part.id)! }),
+      options.linkTo({
+        kind: 'inbound-attachment',
+        accountId,
+        ownerId,
+        fileId: parseWireId('att', part.id)!,
+      }),
     )
   return [
     {
@@ -94,7 +87,7 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       replies: { 200: listSchema(receivedAttachmentSchema) },
       async handle(request) {
         const page = readIdPage(request.query, ATTACHMENTS)
-        const row = await findOwn(request)
+        const row = await findOwnInbound(options, request)
         return pageReply(cutIdPage(storedParts(row), page, ATTACHMENTS), part => view(row, part))
       },
     },
@@ -105,7 +98,7 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       summary: 'Retrieve an attachment of a received message with a download link that is valid for one hour',
       replies: { 200: receivedAttachmentSchema.extend({ object: z.literal('attachment') }) },
       async handle(request) {
-        const row = await findOwn(request)
+        const row = await findOwnInbound(options, request)
         const part = findAttachment(storedParts(row), pathId(request, 'att', 'attachment_id'))
         return ok({ object: 'attachment', ...view(row, orNotFound(part, 'Attachment')) })
       },

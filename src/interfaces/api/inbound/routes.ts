@@ -1,21 +1,20 @@
 /** Lists, searches, serves and deletes received mail. */
-
+import type * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import { answeredEmail, referredEmails } from '../../../pipeline/inbound/answered-email.ts'
 import { contentOf } from '../../../pipeline/inbound/find-inbound.ts'
-import { inboundRowView, LISTED_COLUMNS } from '../../../pipeline/inbound/view.ts'
-import { type InboundFilter, listInbound } from '../../../resources/emails/inbound-list.ts'
+import { inboundRowView, LISTED_COLUMNS, type ListedInbound } from '../../../pipeline/inbound/view.ts'
+import { listInbound } from '../../../resources/emails/inbound-list.ts'
 import type { inboundRetentionCommands } from '../../../resources/retention/inbound-commands.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import type { ListPage } from '../../../store/reading/list-page.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import type { LinkTo } from '../downloads/link.ts'
 import { ok, pageReply, type Route } from '../route/route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
-import { createFindOwnInbound, type InboundSightParts, sightOf } from './own-inbound.ts'
+import { findOwnInbound, type InboundSightParts, sightOf } from './own-inbound.ts'
 import { inboundQuery, inboundRowSchema, inboundSchema, inboundView, readInboundQuery } from './schema.ts'
 
 export interface InboundRoutesOptions {
@@ -28,38 +27,48 @@ export interface InboundRoutesOptions {
 const SEARCHES_AT_ONCE = 2
 const SEARCHES_WAITING = 50
 
-/**
- * Loads a page of the received mail that a credential may see.
- *
- * @throws TooManyWaiting when too many searches are in progress
- */
-export function createInboundPages({ horizonOf, store }: Pick<InboundRoutesOptions, 'horizonOf' | 'store'>) {
+/** Form of received mail at one family of paths. */
+interface InboundForm {
+  path: string
+  summary: string
+  schema: z.ZodType
+  view(row: ListedInbound): object
+  /** Default page size. */
+  rows: number
+}
+
+/** Lists and searches the received mail that a credential may see. */
+export function inboundListRoute(
+  { horizonOf, store }: Pick<InboundRoutesOptions, 'horizonOf' | 'store'>,
+  { path, summary, schema, view, rows }: InboundForm,
+): Route {
   const searches = createSemaphore(SEARCHES_AT_ONCE, SEARCHES_WAITING)
-  return async (credential: Parameters<typeof sightOf>[0], search: string, page: ListPage) => {
-    const { domain, ...sight } = await sightOf(credential, horizonOf)
-    const filter: InboundFilter = { search, domain }
-    const list = () => listInbound(store, sight, filter, page, LISTED_COLUMNS)
-    return search === '' && domain === null ? list() : searches.run(list)
+  return {
+    method: 'GET',
+    path,
+    access: 'key',
+    summary,
+    query: inboundQuery(rows),
+    replies: { 200: listSchema(schema) },
+    async handle({ query, credential }) {
+      const { search, page } = readInboundQuery(query, rows)
+      const { domain, ...sight } = await sightOf(credential, horizonOf)
+      const list = () => listInbound(store, sight, { search, domain }, page, LISTED_COLUMNS)
+      return pageReply(await (search === '' && domain === null ? list() : searches.run(list)), view)
+    },
   }
 }
 
 export function inboundRoutes(options: InboundRoutesOptions): Route[] {
-  const { horizonOf, store, linkTo } = options
-  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
-  const pageOf = createInboundPages(options)
+  const { store, linkTo } = options
   return [
-    {
-      method: 'GET',
+    inboundListRoute(options, {
       path: '/inbound',
-      access: 'key',
       summary: 'List and search received mail',
-      query: inboundQuery,
-      replies: { 200: listSchema(inboundRowSchema) },
-      async handle({ query, credential }) {
-        const { search, page } = readInboundQuery(query)
-        return pageReply(await pageOf(credential, search, page), inboundRowView)
-      },
-    },
+      schema: inboundRowSchema,
+      view: inboundRowView,
+      rows: 50,
+    }),
     {
       method: 'GET',
       path: '/inbound/:id',
@@ -67,7 +76,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       summary: 'Retrieve a received message and its verdicts',
       replies: { 200: inboundSchema },
       async handle(request) {
-        const row = await findOwn(request)
+        const row = await findOwnInbound(options, request)
         const raw = linkTo({
           kind: 'inbound-message',
           accountId: row.accountId,
@@ -86,7 +95,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       summary: 'Delete a received message and its attachments',
       replies: { 200: deletedSchema('inbound_email', 'inb') },
       async handle(request) {
-        const { accountId, id } = await findOwn(request)
+        const { accountId, id } = await findOwnInbound(options, request)
         const { unusedFiles } = await store.run('deleteInbound', { accountId, id })
         for (const name of unusedFiles) await store.blobs.discard(store.db, name)
         return ok({ object: 'inbound_email', id: wireId('inb', id), deleted: true })

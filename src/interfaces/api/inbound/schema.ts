@@ -9,18 +9,14 @@ import { AUTOMATIC, VERDICTS } from '../../../store/model/schema/inbound.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
 import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'
-import { readCursor } from '../schema/cursor.ts'
-import { pageQuery, readPage } from '../schema/read.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const DEFAULT_ROWS = 50
-
-export const inboundQuery = {
-  q: z.string().optional().meta({ description: 'Substring of the subject.' }),
-  ...pageQuery(DEFAULT_ROWS),
-  after: idSchema('inb').optional(),
-  before: idSchema('inb').optional(),
+/** @param rows default page size */
+export function inboundQuery(rows: number) {
+  const q = z.string().optional().meta({ description: 'Substring of the subject.' })
+  return { q, ...cursorPageQuery('inb', rows) }
 }
 
 export const inboundAttachmentSchema = z.object({
@@ -92,13 +88,13 @@ export const inboundSchema = inboundRowSchema
 /** @throws ApiError 422 */
 export function readInboundQuery(
   query: URLSearchParams,
-  fallback = DEFAULT_ROWS,
+  fallback: number,
 ): { search: string; page: ListPage } {
   const search = query.get('q') ?? ''
   if (search.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
   return {
     search: foldText(search),
-    page: { ...readPage(query, fallback), cursor: readCursor(query, 'inb', 'a received message') },
+    page: readCursorPage(query, 'inb', 'a received message', fallback),
   }
 }
 

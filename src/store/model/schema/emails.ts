@@ -108,44 +108,32 @@ export interface IdempotencyKeyRow {
   createdAt: number
 }
 
-/** Columns of an email that the composer needs, besides its key. */
-export const EMAIL_SOURCE_COLUMNS = [
-  'domainId',
-  'sender',
-  'toList',
-  'ccList',
-  'replyToList',
-  'subject',
-  'variables',
-  'headers',
-  'attachments',
-  'raw',
-  'dsn',
-  'messageId',
-  'recipientCount',
-  'createdAt',
-  'scheduledAt',
-  'linkTermsId',
-  'broadcastId',
-  'topicId',
-] as const satisfies readonly (keyof EmailRow)[]
+/** Columns that the transaction that stores an email decides. */
+export type DecidedColumn =
+  | 'domainId'
+  | 'linkTermsId'
+  | 'contentId'
+  | 'status'
+  | 'feedback'
+  | 'simulated'
+  | 'error'
+  | 'sentAt'
+  | 'lastEventAt'
+  | 'endedAt'
+
+type DecidedSource = Pick<EmailRow, 'domainId' | 'linkTermsId'> & { content: Content }
 
 /** What the composer needs of a stored email. Lists are JSON, as in the row. */
-export interface EmailSource
-  extends Pick<EmailRow, 'accountId' | 'id' | (typeof EMAIL_SOURCE_COLUMNS)[number]> {
-  content: Content
-}
-
-type DecidedSource = Pick<EmailSource, 'domainId' | 'linkTermsId' | 'content'>
+export type EmailSource = ReturnType<typeof emailSourceOf>
 
 /**
- * Takes what the composer needs from an email that is being stored. It is the counterpart of reading the
- * columns.
+ * Takes what the composer needs from an email that is being stored. The columns are written out, since this
+ * is done for every email.
  */
 export function emailSourceOf(
-  row: Omit<EmailSource, keyof DecidedSource>,
+  row: Omit<EmailRow, DecidedColumn>,
   { domainId, linkTermsId, content }: DecidedSource,
-): EmailSource {
+) {
   return {
     accountId: row.accountId,
     id: row.id,
@@ -170,3 +158,10 @@ export function emailSourceOf(
     content,
   }
 }
+
+type SourceColumn = Exclude<keyof EmailSource, 'accountId' | 'id' | 'content'>
+
+/** Columns of an email that the composer needs, besides its key. */
+export const EMAIL_SOURCE_COLUMNS = Object.keys(emailSourceOf({} as EmailRow, {} as DecidedSource)).filter(
+  key => !['accountId', 'id', 'content'].includes(key),
+) as SourceColumn[]
