@@ -40,9 +40,13 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
   const { mailHost, dns, delivery } = config
   const { authorityPort, verifyResolvers: servers } = dns
   const { allowPrivateAddresses } = delivery
+  await using stack = new AsyncDisposableStack()
   const resolver = createResolver({ servers: dns.resolvers, clock })
+  stack.defer(resolver.close)
   const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  stack.defer(outbound.close)
   const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
+  stack.defer(inquiries.close)
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
   const policyId = db ? await publishedPolicy(db) : undefined
   const records = zoneRecords(config, 0, policyId)
@@ -83,13 +87,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     openFiles(filesOf(config)),
     backgroundTasks(() => parkedTasks(config.dataDir, clock.now())),
   ]
-  try {
-    return await examineAll(examinations, clock)
-  } finally {
-    inquiries.close()
-    outbound.close()
-    resolver.close()
-  }
+  return await examineAll(examinations, clock)
 }
 
 function baseUrlOf({ http, tracking, mailHost }: Config): Examination {

@@ -1,15 +1,18 @@
 /**
  * Starts what tells others of events: the webhook worker once there are webhooks, notices of disabled
- * webhooks to accounts, and delivery status notifications to senders of SMTP submission. Part of the
- * composition root.
+ * webhooks to accounts, delivery status notifications to senders of SMTP submission, and TLS reports to
+ * domains. Part of the composition root.
  */
 import { type Sweeper, startSweeper } from '../lib/sweeper.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
 import { sendDsnNotices } from '../pipeline/delivery/dsn/notice-sender.ts'
+import { sendTlsReports } from '../pipeline/delivery/tls-reporter.ts'
 import { WEBHOOK_CHANGED, WEBHOOK_DISABLED } from '../pipeline/webhooks/commands.ts'
 import { sendNotices } from '../pipeline/webhooks/notices.ts'
 import { hasWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { parseMailbox } from '../protocols/smtp/address.ts'
 import { DSN_DUE } from '../resources/events/dsn-notices.ts'
 import { MISSED } from '../store/model/command.ts'
@@ -101,4 +104,41 @@ function threadData({ config, store, workers }: AppContext) {
     logLevel: config.log.level,
   }
   return { data, transfer: [writer] }
+}
+
+/**
+ * Sends the daily TLS reports (RFC 8460), if a sender is configured.
+ * @throws when the address of the sender is invalid
+ */
+export function startTlsReports(
+  { config, store, clock, log, stack }: AppContext,
+  { accept, preparation }: Sending,
+): void {
+  const { mailHost, delivery, dns } = config
+  if (delivery.tlsReportsFrom === null || !config.roles.includes('all')) return
+  const from = parseMailbox(delivery.tlsReportsFrom)
+  if ('fault' in from) throw new Error(`delivery.tls_reports_from: ${from.fault}`)
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const outbound = createOutbound({
+    resolver,
+    clock,
+    allowLoopback: config.fetch.allowLoopback,
+    authorities: readAuthorities(delivery.caFile),
+  })
+  const { db, run } = store
+  const options = { db, run, accept, preparation, outbound, resolver, clock, log, from, mailHost }
+  const sweeper = startSweeper({
+    task: 'send TLS reports',
+    sweep: () => sendTlsReports(options),
+    everyMs: HOUR_MS,
+    clock,
+    onError: error =>
+      log.error(
+        { event: 'tls_reports_failed', err: error },
+        'TLS reports could not be sent; retrying in 1 h',
+      ),
+  })
+  stack.defer(sweeper.stop)
+  stack.defer(resolver.close)
+  stack.defer(outbound.close)
 }

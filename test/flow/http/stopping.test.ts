@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { freePort } from '../../kit/free-port.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { rawRequest } from '../../kit/raw-http.ts'
 import { suite } from '../../kit/suite.ts'
@@ -61,6 +65,21 @@ test('stop: a connection without a request does not delay it', async () => {
   await rawRequest(mailhorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
   await mailhorn.close()
   await closed
+})
+
+test('a start that fails late leaves neither the listener nor the lock of the data folder', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const env = { MAILHORN_HTTP_LISTEN: `127.0.0.1:${await freePort()}` }
+  const relay = {
+    MAILHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
+    MAILHORN_SMTP_RELAY_NETWORKS: '127.0.0.0/8',
+    MAILHORN_SMTP_RELAY_ACCOUNT: 'nobody@there.example',
+  }
+  const error = await startMailhorn({ dataDir, env: { ...env, ...relay } }).catch(error => error)
+  assert.match(`${error}`, /there is no user nobody@there\.example/)
+  const mailhorn = await startMailhorn({ dataDir, env })
+  await mailhorn.close()
 })
 
 test.run()
