@@ -52,16 +52,14 @@ export function createMailReport(
   { metrics, log, clock }: { metrics: Metrics; log: Log; clock: Pick<Clock, 'monotonic'> },
   listener: MailListener,
 ): MailReport {
-  const taken = metrics.counter('smtp_taken', 'Messages that a mail listener has answered for.', [
-    { listener },
-  ])
+  const taken = metrics.counter('smtp_taken', 'Messages that a mail listener has accepted.', [{ listener }])
   const refused = metrics.counter(
     'smtp_refused',
-    'Negative replies for good, by reply and enhanced status code.',
+    'Permanent negative replies (5xx), by reply and enhanced status code.',
   )
   const deferred = metrics.counter(
     'smtp_deferred',
-    'Negative replies for now, by reply and enhanced status code.',
+    'Transient negative replies (4xx), by reply and enhanced status code.',
   )
   const isWithinNetwork = countPerMinute(LINES_PER_MINUTE, clock)
   const isWithinAll = countPerMinute(STRANGERS_LINES_PER_MINUTE, clock)

@@ -6,7 +6,7 @@ import { any, close, near, type Rule } from './rule.ts'
 
 export const EXCUSING_WORDS: readonly Rule[] = [
   {
-    name: 'words: the recipient wants nothing of us',
+    name: 'words: recipient blocks the sender',
     class: 'policy',
     phases: ['mail', 'rcpt', 'data', 'final-dot'],
     words:
@@ -21,7 +21,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.1.1 Relay access denied',
   },
   {
-    name: 'words: TLS is wanted',
+    name: 'words: TLS required',
     class: 'policy',
     words: /(?:\btls|encryption)[^.]{0,30}(?:required|needed|mandatory)|must use (?:start)?tls/,
     sample: 'rcpt 550 5.1.1 You must use TLS',
@@ -35,7 +35,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 451 4.7.1 Greylisting in action, please come back in 00:05:00',
   },
   {
-    name: 'words: first contact is put off',
+    name: 'words: greylisted (first contact)',
     class: 'greylisted',
     codes: ['4'],
     statuses: ['2.0', '7.1', '7.0', 'none'],
@@ -52,7 +52,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 452 Too many recipients received this hour',
   },
   {
-    name: 'words: recipient gets too much',
+    name: 'words: recipient over rate limit',
     class: 'rate-limited',
     words:
       /(?:user|recipient|mailbox)[^.]{0,60}(?:receiving|gets|getting) mail (?:too (?:quickly|fast)|at a rate)/,
@@ -60,7 +60,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 450 4.2.1 The user gets mail too quickly',
   },
   {
-    name: 'words: asked to come back with less',
+    name: 'words: rate limit (retry with less)',
     class: 'rate-limited',
     codes: ['5'],
     words:
@@ -69,14 +69,14 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.7.1 Hourly limit reached, try again later',
   },
   {
-    name: 'words: too much of us',
+    name: 'words: rate limit',
     class: 'rate-limited',
     words:
       /rate[ -]?limit|too many (?:messages|e?-?mails|connections|requests|sessions|invalid|unknown|bad |errors|concurrent)|too (?:quickly|fast|much mail)|at a rate that|frequency limit|connections? limit|(?:hourly|daily|message|sending) limit|(?:maximum|concurrent) (?:number of )?(?:connections|sessions)|unexpected volume|server (?:is )?(?:too )?busy|throttl|slow down|resources? (?:temporarily )?(?:restricted|exhausted)|try again later.{0,40}rate/,
     sample: 'host 421 Too many connections from your host',
   },
   {
-    name: 'words: too much of us, other languages',
+    name: 'words: rate limit, other languages',
     class: 'rate-limited',
     words: any(
       /zu viele (?:verbindungen|nachrichten|mails|e-mails|anfragen|sitzungen)|trop de (?:connexions|messages|requetes|mails)|demasiad[ao]s (?:conexiones|mensajes)|muitas (?:conexoes|mensagens)|(?:limite|excesso) de (?:conexoes|mensagens|connexions|conexiones)|tropp[ei] (?:connessioni|messaggi)/,
@@ -97,14 +97,14 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'final-dot 554 5.7.0 Reject, id=1-2 - BANNED: .exe',
   },
   {
-    name: 'words: listed or ill reputed',
+    name: 'words: listed or poor reputation',
     class: 'blocked',
     words:
       /blocked using|block ?-?list|black ?-?list|deny ?-?list|spamhaus|spamcop|barracudacentral|sorbs\b|uceprotect|abusix|dnsbl|\brbl\b|(?<!not )listed (?:in|on|at|by)|reputation|banned|sender ?score|senderbase|bad (?:ip|host)\b|\b(?:ip|(?<!sender )(?<!recipient )(?<!mail )address|host|network|connection)\b[^.]{0,40}(?:is |been |was )?blocked/,
     sample: 'rcpt 554 5.7.1 Service unavailable; client host [192.0.2.1] blocked using zen.spamhaus.org',
   },
   {
-    name: 'words: our address is refused',
+    name: 'words: client address refused',
     class: 'blocked',
     phases: ['host'],
     words:
@@ -112,14 +112,14 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'host 554 5.7.1 You are not allowed to connect',
   },
   {
-    name: 'words: the address meant is ours',
+    name: 'words: refers to the client address',
     class: 'policy',
     words:
       /(?<!name server: )\b(?:ip|client|host|network)(?: ip)? address[^.]{0,24}(?:not|no longer|invalid|denied|rejected|refused)|(?:unknown|invalid|bad|unauthori[sz]ed) (?:client|ip|network)\b|unauthori[sz]ed host|unknown host ?name for|your ip[^.]{0,24}not (?:allowed|accepted|whitelisted)|your network|(?:mx|domain)[^.]{0,12} for your/,
     sample: 'rcpt 550 5.7.1 Unknown client IP address',
   },
   {
-    name: 'words: no good name for our address',
+    name: 'words: reverse DNS missing',
     class: 'blocked',
     words:
       /reverse (?:dns|lookup|hostname|name)|\bptr\b|\brdns\b|\bfcrdns\b|cannot find your (?:reverse )?hostname|dynamic(?:ally)? (?:assigned |allocated )?(?:ip|address|host)|dial-?up|generic (?:host ?)?name/,
@@ -175,14 +175,14 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 552 Das Postfach des Empfängers ist voll',
   },
   {
-    name: 'postfix: a restriction that does not concern the address',
+    name: 'postfix: restriction on the client or sender',
     class: 'policy',
     words:
       /restriction: (?!undeliverable address|.{0,40}\b(?:unknown (?:user|recipient|mail ?box)|(?:user|recipient|mail ?box) (?:is )?unknown|no such)).{0,100}?(?:temporar|internal|configuration|maintenance|(?:system|server|database|software|look-?up) (?:error|failure|failed|problem)|try (?:again|later)|retry|\blater\b|denied|polic(?:y|ies)|prohibited|not (?:allowed|permitted|authori[sz]ed|accepted)|refused|\bblocked|restrict|administrative|abuse|go away|rejected)/,
     sample: 'rcpt 550 5.1.1 Recipient address rejected: Access denied',
   },
   {
-    name: 'words: a permanent code for a passing trouble',
+    name: 'words: transient condition with a permanent code',
     class: 'unknown',
     codes: ['5'],
     words:

@@ -57,5 +57,5 @@ export const CONNECTION_RULES: ReadonlySet<string> = new Set([CONNECTION_RULE, H
 
 /** Names of the rules that match without specific words. */
 export const VAGUE_RULES: ReadonlySet<string> = new Set(
-  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name).concat('our misunderstanding'),
+  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name).concat('protocol error'),
 )

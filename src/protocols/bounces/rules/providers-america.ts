@@ -37,14 +37,14 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'final-dot 550 5.7.1 This message does not have authentication information',
   },
   {
-    name: 'google: no good name for our address',
+    name: 'google: reverse DNS missing',
     class: 'blocked',
     provider: 'google',
     statuses: ['7.23', '7.25'],
     sample: 'final-dot 421 4.7.23 The sending address has no PTR record',
   },
   {
-    name: 'google: TLS wanted',
+    name: 'google: TLS required',
     class: 'policy',
     provider: 'google',
     statuses: ['7.29'],
@@ -60,7 +60,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'final-dot 550 5.7.1 Blocked for the very low reputation of the sending domain',
   },
   {
-    name: 'google: not a message by the rules',
+    name: 'google: message violates RFC 5322',
     class: 'content',
     provider: 'google',
     words: /not rfc 5322|missing a valid (?:message|from)|multiple addresses in from/,
@@ -89,7 +89,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'host 451 4.7.650 Limited because of the reputation of this address',
   },
   {
-    name: 'microsoft: busy, which means us',
+    name: 'microsoft: server busy (throttled)',
     class: 'rate-limited',
     codes: ['4'],
     statuses: ['7.500', '7.501', '7.502'],
@@ -104,7 +104,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'rcpt 451 4.4.4 Recipient domain configured in a hosted tenant without subscriptions',
   },
   {
-    name: 'microsoft: sender fails the authentication it must have',
+    name: 'microsoft: sender authentication failed',
     class: 'authentication',
     statuses: ['7.515', '7.509'],
     alert: 'authentication',
@@ -121,7 +121,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'rcpt 550 5.5.0 Action not taken: mailbox unavailable',
   },
   {
-    name: 'yahoo: put off for good',
+    name: 'yahoo: permanently deferred',
     class: 'blocked',
     words: /permanently deferred/,
     sample: 'mail 421 4.7.1 [TS03] All mail of 192.0.2.1 will be permanently deferred',
@@ -141,13 +141,13 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'host 553 5.7.1 [BL21] Connections of 192.0.2.1 are not taken',
   },
   {
-    name: 'aol: its marks, and its words, for us',
+    name: 'aol: error codes',
     class: 'blocked',
     words: /\((?:rly|rtr|con|hvu|dyn|csc|csn|blk):[a-z]{1,2}\d?\)|rly:bl|aol will not accept/,
     sample: 'final-dot 521 5.2.1 : (CON:B1)',
   },
   {
-    name: 'yahoo: account switched off',
+    name: 'yahoo: account disabled',
     class: 'inactive-mailbox',
     words: /delivery error: dd .{0,80}(?:disabled|inactive|\(554\.30\))/,
     namesRecipient: true,
@@ -162,7 +162,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'final-dot 554 delivery error: dd Not a valid recipient',
   },
   {
-    name: 'yahoo: policy, which means DMARC',
+    name: 'yahoo: policy (DMARC)',
     class: 'authentication',
     provider: 'yahoo',
     statuses: ['7.5', '7.9'],

@@ -19,13 +19,13 @@ export const ASIAN_RULES: readonly Rule[] = [
     sample: 'final-dot 550 Mail content denied',
   },
   {
-    name: 'qq: mailbox not here or barred',
+    name: 'qq: mailbox unknown or disabled',
     class: 'invalid-recipient',
     words: /mailbox unavailable or access denied/,
     sample: 'rcpt 550 Mailbox unavailable or access denied',
   },
   {
-    name: '163: mailbox not here or barred',
+    name: '163: mailbox unknown or disabled',
     class: 'invalid-recipient',
     provider: 'netease',
     words: /\b(?:mi:nru|rp:nru|user not found).{0,40}/,
@@ -47,7 +47,7 @@ export const ASIAN_RULES: readonly Rule[] = [
     sample: 'host 554 IP:UFL 163 mx1',
   },
   {
-    name: 'naver: too much',
+    name: 'naver: rate limit',
     class: 'rate-limited',
     provider: 'naver',
     codes: ['4'],

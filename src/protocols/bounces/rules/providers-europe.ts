@@ -33,7 +33,7 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     sample: 'host 554 (mx-gmx108) Nemesis ESMTP Service not available, bad DNS PTR record',
   },
   {
-    name: 'gmx, web.de: no connection now',
+    name: 'gmx, web.de: connection refused temporarily',
     class: 'rate-limited',
     provider: 'gmx',
     codes: ['4'],
@@ -42,7 +42,7 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     sample: 'host 421 (mx-webde001) Nemesis ESMTP Service not available',
   },
   {
-    name: 't-online: host must be known first',
+    name: 't-online: host not registered',
     class: 'blocked',
     provider: 'telekom',
     phases: ['host', 'mail'],
@@ -50,14 +50,14 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     sample: 'host 554 IP=192.0.2.1 - Dialup/transient IP not allowed. Ask the postmaster',
   },
   {
-    name: 'orange: too much of this address',
+    name: 'orange: rate limit',
     class: 'rate-limited',
     words: /\bofr_?(?:1(?:0[0-9])|10[0-9])\b|\bofr004_(?:101|102|104)\b/,
     codes: ['4'],
     sample: 'host 421 mwinf5c01 ME Trop de connexions, veuillez verifier votre configuration. OFR004_104',
   },
   {
-    name: 'orange: refused by its filter',
+    name: 'orange: refused by filter',
     class: 'blocked',
     words: new RegExp(`\\bofr_?(?:(?:\\d{3}_)?(?:50\\d|999)|00[56]_\\d{3})\\b${NOT_ABOUT_RECIPIENT}`),
     sample: 'final-dot 550 5.2.0 Mail rejete. OFR_506',
@@ -93,7 +93,7 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     sample: 'rcpt 550 Message was not accepted -- invalid mailbox',
   },
   {
-    name: 'yandex: too much of this address',
+    name: 'yandex: rate limit',
     class: 'rate-limited',
     provider: 'yandex',
     codes: ['4'],

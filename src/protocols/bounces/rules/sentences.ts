@@ -62,7 +62,7 @@ export const UNCLEAR_SENTENCES: readonly Rule[] = [
 /** Rules that blame the address. */
 export const BLAMING_SENTENCES: readonly Rule[] = [
   {
-    name: 'sentence: mailbox given up',
+    name: 'sentence: mailbox abandoned',
     class: 'inactive-mailbox',
     finding: 'recipient-gone',
     sample: 'rcpt 550 The account of this user was removed in March',

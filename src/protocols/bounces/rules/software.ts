@@ -3,7 +3,7 @@ import type { Rule } from './rule.ts'
 
 export const SOFTWARE_RULES: readonly Rule[] = [
   {
-    name: 'our misunderstanding',
+    name: 'protocol error',
     class: 'protocol',
     codes: ['500', '502', '503'],
     tryAgain: true,
@@ -18,14 +18,14 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 550 5.7.27 Host does not accept mail',
   },
   {
-    name: 'postscreen: our address is denied',
+    name: 'postscreen: client address denied',
     class: 'blocked',
     codes: ['521'],
     statuses: ['3.2'],
     sample: 'host 521 5.3.2 Service currently unavailable',
   },
   {
-    name: 'authentication is wanted of us',
+    name: 'sender authentication required',
     class: 'policy',
     words:
       /(?:smtp )?authentication (?:is )?required|client was not authenticated|must (?:authenticate|log ?in|issue a starttls)|auth(?:entication)? first|relay.{0,30}auth/,
@@ -107,7 +107,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'host 550 5.7.1 Refused, mail from your address is listed: ERS-QIL IP',
   },
   {
-    name: 'postfix: verification under way',
+    name: 'postfix: address verification in progress',
     class: 'unknown',
     codes: ['4'],
     words: /restriction: (?:unverified|address verification)/,
@@ -129,7 +129,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 550 5.1.1 Recipient address rejected: unverified address: Address lookup failed',
   },
   {
-    name: 'postfix: told to try again by its policy',
+    name: 'postfix: deferred by policy',
     class: 'greylisted',
     codes: ['450', '451'],
     statuses: ['2.0'],
@@ -137,7 +137,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 450 4.2.0 Please try again in a while',
   },
   {
-    name: 'cannot be checked now',
+    name: 'check temporarily unavailable',
     class: 'unknown',
     codes: ['4'],
     words:
@@ -145,7 +145,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 451 Could not complete recipient verify callout: verification timed out',
   },
   {
-    name: 'recipient takes mail of chosen senders',
+    name: 'recipient restricts senders',
     class: 'policy',
     statuses: ['2.1', '7.1', '7.2', '2.0', 'none'],
     words:

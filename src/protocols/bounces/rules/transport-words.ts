@@ -14,7 +14,7 @@ export const GIVEN_UP_RULE = 'transport: given up for its age'
 
 export const TRANSPORT_WORDS: readonly Rule[] = [
   {
-    name: 'transport: names could not be looked up',
+    name: 'transport: DNS lookup failed',
     class: 'no-route',
     words:
       /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure(?!.{0,60}(?:nxdomain|no such))|(?:dns|name server)[^.:]{0,24} failure(?!.{0,60}nxdomain)|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
@@ -62,7 +62,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     sample: 'rcpt 450 4.4.7 QUEUE.Expired; message expired',
   },
   {
-    name: 'transport: goes in circles or nowhere',
+    name: 'transport: routing loop or no route',
     class: 'no-route',
     words: /loops back|mail loop|too many hops|hop count|unable to route|noconnector|routing (?:error|loop)/,
     sample: 'rcpt 550 5.4.4 unable to route: no way to this type of address',
@@ -72,7 +72,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
 /** Rules about a temporary condition, one sender or one message. */
 export const REPORT_EXCUSES: readonly Rule[] = [
   {
-    name: 'report: mailbox holds too much',
+    name: 'report: mailbox full',
     class: 'mailbox-full',
     words:
       /(?:mail ?box|mail file|database|user)[^.]{0,40}(?:exceed|over)[^.]{0,40}(?:size|quota|limit|storage)|dis[ck] quota|over ?quota|messages? in (?:the )?recipient.s mail ?box exceeded|mail ?box[^.]{0,20}\bfull\b|can.t create (?:user )?output/,
@@ -87,14 +87,14 @@ export const REPORT_EXCUSES: readonly Rule[] = [
     sample: 'rcpt 550 5.1.1 Message rejected due to content restrictions',
   },
   {
-    name: 'report: members only, or not from us',
+    name: 'report: restricted to members or senders',
     class: 'policy',
     words:
       /not a member|members[ -]only|non-?members?|permission to post|not accepting (?:e-?)?mail from|moderated|blocked (?:your|by the (?:user|recipient))|has blocked|recipient preferences|not to receive|due to (?:its |our |local )?polic|polic(?:y|ies) (?:rejection|violation)|refuses? to receive|does(?: not|n.t) want mail/,
     sample: 'rcpt 550 You are not a member of this list',
   },
   {
-    name: 'report: account closed for a time',
+    name: 'report: account temporarily disabled',
     class: 'unknown',
     words: /account is temporarily|temporarily (?:unavailable|disabled)/,
     sample: 'rcpt 450 The account is temporarily unavailable',
