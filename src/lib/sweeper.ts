@@ -28,6 +28,14 @@ const REST_FACTOR = 2
 /** Upper limit of a rest, in case the clock jumped during a step. */
 const PAUSE_MS_MAX = 60_000
 
+/** Calls a step that deletes at most `limit` rows, until it deletes fewer. */
+export async function* inSteps(
+  limit: number,
+  step: (limit: number) => Promise<number>,
+): AsyncGenerator<void> {
+  for (let count = limit; count === limit; yield) count = await step(limit)
+}
+
 /**
  * Runs the first round at once and then one round per interval. A round that fails is reported and ends; the
  * next one starts at its time.

@@ -1,5 +1,6 @@
 /** Deletes idempotency keys after their retention of 24 hours. */
 import type { Clock } from '../../lib/clock.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { command, type Run } from '../../store/model/command.ts'
 import { KEY_RETENTION_MS } from './idempotency.ts'
 
@@ -30,13 +31,8 @@ export const idempotencyKeyCommands = {
 
 const KEYS_PER_STEP_MAX = 500
 
-export async function* sweepKeys({
-  run,
-  clock,
-}: {
-  run: Run<typeof idempotencyKeyCommands>
-  clock: Clock
-}): AsyncGenerator<void> {
-  for (let deleted = KEYS_PER_STEP_MAX; deleted === KEYS_PER_STEP_MAX; yield)
-    deleted = await run('forgetKeys', { before: clock.now() - KEY_RETENTION_MS, limit: KEYS_PER_STEP_MAX })
+export function sweepKeys({ run, clock }: { run: Run<typeof idempotencyKeyCommands>; clock: Clock }) {
+  return inSteps(KEYS_PER_STEP_MAX, limit =>
+    run('forgetKeys', { before: clock.now() - KEY_RETENTION_MS, limit }),
+  )
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { command, type Run } from '../../store/model/command.ts'
@@ -98,13 +99,9 @@ export async function unreadReports(db: Db, limit: number): Promise<ReportRow[]>
 }
 
 /** Deletes expired reports; for a sweeper. Their files are deleted by the sweeper of blob files. */
-export async function* sweepReports({
-  run,
-  clock,
-}: {
-  run: Run<typeof reportCommands>
-  clock: Clock
-}): AsyncGenerator<void> {
-  for (let count = BATCH_REPORTS; count === BATCH_REPORTS; yield)
-    ({ count } = await run('forgetReports', { before: clock.now() - RETENTION_MS, limit: BATCH_REPORTS }))
+export function sweepReports({ run, clock }: { run: Run<typeof reportCommands>; clock: Clock }) {
+  return inSteps(BATCH_REPORTS, async limit => {
+    const { count } = await run('forgetReports', { before: clock.now() - RETENTION_MS, limit })
+    return count
+  })
 }

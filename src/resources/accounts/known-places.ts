@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { signInPlaceCommands } from './sign-in-place-rows.ts'
@@ -18,16 +19,8 @@ export function networkHashOf(secrets: Pick<SecretKeys, 'mac'>, clientAddress: s
 }
 
 /** Deletes expired networks in steps. */
-export async function* sweepSignInPlaces({
-  run,
-  clock,
-}: {
-  run: Run<typeof signInPlaceCommands>
-  clock: Clock
-}): AsyncGenerator<void> {
-  for (let deleted = DELETED_AT_ONCE_MAX; deleted === DELETED_AT_ONCE_MAX; yield)
-    deleted = await run('forgetSignInPlaces', {
-      before: clock.now() - PLACE_KEPT_MS,
-      limit: DELETED_AT_ONCE_MAX,
-    })
+export function sweepSignInPlaces({ run, clock }: { run: Run<typeof signInPlaceCommands>; clock: Clock }) {
+  return inSteps(DELETED_AT_ONCE_MAX, limit =>
+    run('forgetSignInPlaces', { before: clock.now() - PLACE_KEPT_MS, limit }),
+  )
 }

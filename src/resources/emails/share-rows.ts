@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { command, type Run } from '../../store/model/command.ts'
 import type { Db, EmailShareRow } from '../../store/model/schema.ts'
 import type { Find } from '../../store/reading/read.ts'
@@ -88,13 +89,6 @@ export const shareCommands = {
 
 const SHARES_PER_STEP_MAX = 500
 
-export async function* sweepShares({
-  run,
-  clock,
-}: {
-  run: Run<typeof shareCommands>
-  clock: Clock
-}): AsyncGenerator<void> {
-  for (let deleted = SHARES_PER_STEP_MAX; deleted === SHARES_PER_STEP_MAX; yield)
-    deleted = await run('forgetShares', { before: clock.now(), limit: SHARES_PER_STEP_MAX })
+export function sweepShares({ run, clock }: { run: Run<typeof shareCommands>; clock: Clock }) {
+  return inSteps(SHARES_PER_STEP_MAX, limit => run('forgetShares', { before: clock.now(), limit }))
 }

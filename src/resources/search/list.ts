@@ -1,6 +1,6 @@
 /** Reads one page of an account's emails, newest first, with their total. */
 import type { Id } from '../../lib/ids.ts'
-import type { Db, EmailRow } from '../../store/model/schema.ts'
+import { type Db, EMAIL_LIST_COLUMNS, type EmailRow } from '../../store/model/schema.ts'
 import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type Found, findMatches } from './matches.ts'
@@ -16,26 +16,7 @@ export interface SearchPage {
   before?: Id | undefined
 }
 
-const ROW_COLUMNS = [
-  'id',
-  'sender',
-  'toList',
-  'ccList',
-  'bccList',
-  'replyToList',
-  'subject',
-  'messageId',
-  'status',
-  'error',
-  'openCount',
-  'clickCount',
-  'broadcastId',
-  'topicId',
-  'scheduledAt',
-  'createdAt',
-  'lastEventAt',
-] as const
-export type ListedEmail = Pick<EmailRow, (typeof ROW_COLUMNS)[number]>
+export type ListedEmail = Pick<EmailRow, (typeof EMAIL_LIST_COLUMNS)[number]>
 
 export interface EmailPage {
   /** Number of all emails that match the filter. */
@@ -67,7 +48,7 @@ export async function readRows(db: Db, accountId: Id, ids: readonly Id[]): Promi
   if (ids.length === 0) return []
   const rows = await db
     .selectFrom('emails')
-    .select(ROW_COLUMNS)
+    .select(EMAIL_LIST_COLUMNS)
     .where('accountId', '=', accountId)
     .where('id', 'in', ids)
     .execute()

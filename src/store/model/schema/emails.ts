@@ -88,6 +88,27 @@ export interface EmailRow {
   topicId: Id | null
 }
 
+/** Columns of an email in a list. */
+export const EMAIL_LIST_COLUMNS = [
+  'id',
+  'sender',
+  'toList',
+  'ccList',
+  'bccList',
+  'replyToList',
+  'subject',
+  'messageId',
+  'status',
+  'error',
+  'openCount',
+  'clickCount',
+  'broadcastId',
+  'topicId',
+  'scheduledAt',
+  'createdAt',
+  'lastEventAt',
+] as const satisfies readonly (keyof EmailRow)[]
+
 /** A link that shows an email to anyone who has it. */
 export interface EmailShareRow {
   id: Id
