@@ -104,12 +104,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const http = await startHttpService(context, readiness.notReady)
   const isWhole = config.roles.includes('all')
   if (isWhole) {
-    stack.defer(startKeyRotation(context))
-    stack.defer(startCertificateOrders(context))
-    stack.defer(startLinkCertificateOrders(context))
+    startKeyRotation(context)
+    startCertificateOrders(context)
+    startLinkCertificateOrders(context)
   }
   const inboundAddress = await startInboundService(context)
-  if (isWhole) stack.defer(startMtaSts(context)) // looks at the listener
+  if (isWhole) startMtaSts(context) // looks at the listener
   const submission = await startSubmissionService(context, http)
   if (isWhole) {
     await startNotifications(context, http)

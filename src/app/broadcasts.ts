@@ -81,17 +81,16 @@ export function openBroadcasts(
       if (fault && !isLaboratory(config.mailHost))
         log.warn({ event: 'link_base_not_usable', base_url: linkBase.url }, fault)
       if (!config.roles.includes('all')) return
-      stack.defer(startRunner(context, resuming.ask, { linkTerms, linkFault: fault ?? null }))
+      startRunner(context, resuming.ask, { linkTerms, linkFault: fault ?? null })
     },
   }
 }
 
-/** @returns a function that stops the runner and resolves when it has stopped */
 function startRunner(
-  { config, simulatorDomains, clock, log, store, plans }: AppContext,
+  { config, simulatorDomains, clock, log, store, stack, plans }: AppContext,
   resumeEmails: (broadcast: BroadcastRow) => void,
   { linkTerms, linkFault }: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
-): () => Promise<void> {
+): void {
   const regions = Object.keys(config.regions)
   const failed = throttledLog(
     { log, clock },
@@ -117,9 +116,8 @@ function startRunner(
   })
   const look = () => runner.note(clock.now())
   store.on(MISSED, look)
-  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, look) : undefined
-  return async () => {
-    looking?.cancel()
-    await runner.stop()
-  }
+  stack.defer(runner.stop)
+  if (!store.isShared) return
+  const looking = every(clock, LOOKUP_INTERVAL_MS, look)
+  stack.defer(() => looking.cancel())
 }

@@ -113,21 +113,19 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
   return acme.challenge !== 'http-01' && dns.listen.length > 0
 }
 
-/** @returns a function that stops the orders and resolves when none is in progress */
-export function startCertificateOrders(parts: AppContext): () => Promise<void> {
-  const { config } = parts
-  if (!config.acme.enabled) return async () => {}
-  const { keeper, onCertificate, close } = keeperParts(parts)
+/** Orders the certificate of the listeners, if a certificate authority is configured. */
+export function startCertificateOrders(context: AppContext): void {
+  const { config, stack } = context
+  if (!config.acme.enabled) return
+  const { keeper, onCertificate, requests } = keeperParts(context)
   const stop = startCertificateKeeper(keeper, {
     host: config.mailHost,
     names: certificateNames(config),
     typeFor: (name, failures) => challengeFor(config, name, failures),
     onCertificate,
   })
-  return async () => {
-    close()
-    await stop()
-  }
+  stack.defer(stop)
+  stack.use(requests)
 }
 
 export interface KeeperParts {
@@ -135,7 +133,7 @@ export interface KeeperParts {
   /** Logs that a certificate was issued. */
   onCertificate: KeptCertificate['onCertificate']
   /** Aborts requests in progress. */
-  close(): void
+  requests: AsyncDisposableStack
 }
 
 /** Creates the common parts of all certificate keepers. */
@@ -149,6 +147,9 @@ export function keeperParts({ config, clock, log, store, security }: AppContext)
     allowPrivate: true,
     authorities,
   })
+  const requests = new AsyncDisposableStack()
+  requests.defer(resolver.close)
+  requests.defer(outbound.close)
   const keeper = {
     db: store.db,
     run: store.run,
@@ -175,10 +176,7 @@ export function keeperParts({ config, clock, log, store, security }: AppContext)
     keeper,
     onCertificate: got =>
       log.info({ event: 'certificate_issued', ...got }, 'A new TLS certificate was issued'),
-    close() {
-      outbound.close()
-      resolver.close()
-    },
+    requests,
   }
 }
 

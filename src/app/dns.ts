@@ -156,15 +156,11 @@ function publicAddresses(): string[] {
 export function verifyingResolvers(
   servers: readonly string[],
   clock: Clock,
-): { resolvers: NamedResolver[]; close(): void } {
-  const resolvers = servers.map(server => ({
-    server,
-    resolver: createResolver({ servers: [server], clock }),
-  }))
-  return {
-    resolvers,
-    close() {
-      for (const { resolver } of resolvers) resolver.close()
-    },
-  }
+  stack: AsyncDisposableStack,
+): NamedResolver[] {
+  return servers.map(server => {
+    const resolver = createResolver({ servers: [server], clock })
+    stack.defer(resolver.close)
+    return { server, resolver }
+  })
 }

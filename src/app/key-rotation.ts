@@ -26,10 +26,10 @@ function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
   return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + DELIVERY_DAYS_MAX) * DAY_MS
 }
 
-/** @returns a function that stops the rotation and resolves when it has stopped */
-export function startKeyRotation(context: AppContext): () => Promise<void> {
-  const { config, clock, log, store, newId, security } = context
-  const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
+export function startKeyRotation(context: AppContext): void {
+  const { config, clock, log, store, newId, stack, security } = context
+  const asking = new AsyncDisposableStack()
+  const resolvers = verifyingResolvers(config.dns.verifyResolvers, clock, asking)
   const options = {
     db: store.db,
     run: store.run,
@@ -56,8 +56,6 @@ export function startKeyRotation(context: AppContext): () => Promise<void> {
       ),
   })
   store.on(ROTATION_WANTED, rounds.hurry)
-  return async () => {
-    close()
-    await rounds.stop()
-  }
+  stack.defer(rounds.stop)
+  stack.use(asking)
 }

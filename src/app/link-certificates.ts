@@ -58,15 +58,12 @@ export async function openLinkCertificates({
   return name => contexts.get(name.toLowerCase())
 }
 
-/**
- * Orders certificates for tracking hosts whose records lead to this service.
- * @returns a function that stops the orders and resolves when none is in progress
- */
-export function startLinkCertificateOrders(parts: AppContext): () => Promise<void> {
-  const { config, clock, log, store } = parts
-  if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
+/** Orders certificates for tracking hosts whose records lead to this service. */
+export function startLinkCertificateOrders(context: AppContext): void {
+  const { config, clock, log, store, stack } = context
+  if (!config.acme.enabled || config.http.tlsListen === null) return
   const place = trackingBaseOf(config)
-  const keeping = keeperParts(parts)
+  const keeping = keeperParts(context)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
   let mayBegin = ORDERS_AT_ONCE_MAX
@@ -80,7 +77,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
     }
     const fresh = known.filter(({ host }) => !keepers.has(host)).slice(0, mayBegin)
     mayBegin -= fresh.length
-    for (const tracking of fresh) keepers.set(tracking.host, keep(parts, keeping, tracking))
+    for (const tracking of fresh) keepers.set(tracking.host, keep(context, keeping, tracking))
   }
   let following = Promise.resolve()
   const followAgain = () => {
@@ -101,13 +98,15 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
     mayBegin = Math.min(mayBegin + 1, ORDERS_AT_ONCE_MAX)
     if (wasSpent) followAgain()
   })
-  return async () => {
-    isOver = true
-    pace.cancel()
-    keeping.close()
+  stack.defer(async () => {
     await following
     await Promise.all([...keepers.values()].map(stop => stop()))
-  }
+  })
+  stack.use(keeping.requests)
+  stack.defer(() => {
+    isOver = true
+    pace.cancel()
+  })
 }
 
 /**

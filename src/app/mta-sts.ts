@@ -46,14 +46,14 @@ const POLICY_BYTES_MAX = 64 * 1024
 /** Kind of the operator alert. */
 const MTA_STS_ALERT = 'mta-sts'
 
-/** @returns a function that stops the checks and resolves when none is in progress */
-export function startMtaSts(parts: AppContext): () => Promise<void> {
-  const { config, clock, log, store, security } = parts
+/** Starts the checks of the policy, which publish it, withdraw it and change its mode. */
+export function startMtaSts(context: AppContext): void {
+  const { config, clock, log, store, stack, security } = context
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
   const records = zoneRecords(config, 0)
   const outbound = outboundToOurselves(config, records, clock)
-  const note = createAlertOnChange(parts)
-  const decideMode = createModeDecision(parts)
+  const note = createAlertOnChange(context)
+  const decideMode = createModeDecision(context)
   let recheck: Timer = { cancel() {} }
   const check = async () => {
     const formerId = (await readSetting(store.db, MTA_STS_ID)) ?? ''
@@ -83,14 +83,11 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
       log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
   })
   store.on(CERTIFICATE_CHANGED, rounds.hurry)
-  const unfollow = security.certificates.onChange(rounds.hurry)
-  return async () => {
-    unfollow()
-    outbound.close()
-    await rounds.stop()
-    recheck.cancel()
-    resolver.close()
-  }
+  stack.defer(resolver.close)
+  stack.defer(() => recheck.cancel())
+  stack.defer(rounds.stop)
+  stack.defer(outbound.close)
+  stack.defer(security.certificates.onChange(rounds.hurry))
 }
 
 /**

@@ -70,9 +70,9 @@ async function given(
       return clock.timer(ms, fn)
     },
   }
-  const parts = { config, clock: counting, log, store, security: { certificates } }
-  const stop = startMtaSts(parts as unknown as AppContext)
-  t.after(stop)
+  const stack = await t.using(new AsyncDisposableStack())
+  const parts = { config, clock: counting, log, store, stack, security: { certificates } }
+  startMtaSts(parts as unknown as AppContext)
   const noted = () => store.rows<{ value: string }>("select value from settings where key = 'mta_sts_id'")[0]
   await until(() => noted() && looks > 0)
   const alerts = () =>
