@@ -83,7 +83,7 @@ async function endService() {
   await exited
 }
 
-/** On the second signal the service is killed. */
+/** Stops the service; a second signal kills it. */
 async function stop() {
   if (isStopping) {
     ending?.kill('SIGKILL')

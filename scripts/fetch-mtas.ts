@@ -33,7 +33,7 @@ function fetchPackage(name: string) {
   }
 }
 
-/** With everything it depends on that is not installed. */
+/** Downloads a package with all of its dependencies that are not installed. */
 function download(name: string, folder: string): boolean {
   const plan = run('apt-get', ['install', '-s', '--no-install-recommends', name], folder)
   if (!plan.ok) return false

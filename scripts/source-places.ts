@@ -1,4 +1,4 @@
-/** What stack traces need of a source map, in a form that is quick to read: where each line of the sources begins. */
+/** Extracts from a source map what stack traces need, in a compact form: where each source line begins. */
 import type { SourcePlaces } from '../src/lib/source-traces.ts'
 
 export interface SourceMapText {

@@ -30,7 +30,7 @@ export interface ProcessOptions {
   onLongTest: (test: string, elapsedMs: number) => void
 }
 
-/** What `run-files.ts` prints after a file. */
+/** Line that `run-files.ts` prints after a file. */
 interface FileEnd {
   code: number
   cpuMs: number
@@ -43,7 +43,7 @@ const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
 const EXIT_GRACE_MS =
   Number(process.env.TEST_EXIT_GRACE_MS ?? 30_000) * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** What one process has compiled, the next need not: a third of a flow test's CPU. */
+/** Folder of the compile cache that all processes share. It saves a third of a flow test's CPU time. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')
 const PRELOADED = ['guard', 'built'].map(
   name => `--import=${pathToFileURL(resolve(root, `test/kit/${name}.ts`)).href}`,

@@ -57,9 +57,9 @@ const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
 /** Number of neighbouring files that share a process. It is lower for files that start the whole service. */
 const FILES_PER_PROCESS = 16
 const FLOW_FILES_PER_PROCESS = 6
-/** How long each file took when it last ran, in ms. */
+/** Duration of the last run of each file, in ms. */
 const TIMES = resolve(root, 'node_modules/.cache/test-times.json')
-/** Of a file that has not run yet. */
+/** Duration that is assumed for a file that has not run yet. */
 const USUAL_MS = 2_000
 const STARTS_SERVICE = /\/test\/(?:flow|api)\//
 
@@ -246,7 +246,10 @@ function textOf(path: string): string {
   return known
 }
 
-/** In memory, for the data of tests, as long as this process lives; undefined where there is not enough of it. */
+/**
+ * Makes a folder in memory for the data of tests, removed when this process ends; undefined if memory is
+ * short.
+ */
 function folderInMemory(): string | undefined {
   if (!existsSync(MEMORY)) return undefined
   const { bavail, bsize } = statfsSync(MEMORY)

@@ -1,4 +1,4 @@
-/** What is measured: a mail server that is started afresh, fed, and stopped. */
+/** Defines what a benchmark measures: a mail server that is started, fed and stopped for each round. */
 import type { Weight } from './process.ts'
 
 export interface StartOptions {

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 
 export interface Delays {
-  /** Of turns of the event loop, by the clock. */
+  /** Delay of event-loop turns, by the clock. */
   p99Ms: number
   maxMs: number
   /** The most CPU the thread has used from one turn to the next. */

@@ -27,7 +27,10 @@ export interface DnsperfResult {
 
 /** Enough for a server that is busy, too few to fill a socket's buffer. */
 const OUTSTANDING = 100
-/** What is not answered by then never will be: it must not hold up what is asked next. */
+/**
+ * Options for a flood. Unanswered queries are dropped after the timeout, so that they do not delay further
+ * ones.
+ */
 const FLOOD = ['-c', '4', '-q', '60000', '-t', '1', '-O', 'suppress=timeout']
 
 export function startDnsperf({ folder, server, queries, seconds, rate }: DnsperfOptions): Dnsperf {

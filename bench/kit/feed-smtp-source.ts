@@ -15,7 +15,7 @@ interface SourceFeedOptions extends FeedOptions, Pick<SmtpFeedOptions, 'port' | 
 }
 
 export interface EitherFeedOptions extends SourceFeedOptions {
-  /** By the generator, which waits for each reply, in place of ours, which pipelines. */
+  /** Uses Postfix's smtp-source, which waits for each reply, in place of our generator, which pipelines. */
   bySmtpSource?: boolean
 }
 

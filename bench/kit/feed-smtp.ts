@@ -12,7 +12,7 @@ import { epochNow } from './time.ts'
 
 export interface SmtpFeedOptions extends FeedOptions {
   port: number
-  /** Where all of it goes, in place of the destination domains. */
+  /** Address that receives all messages, in place of the destination domains. */
   to?: string
   /** Messages after which a connection is closed and another one opened; any number when 0. */
   perConnection?: number

@@ -1,6 +1,8 @@
 /** The load that is usual for a kind of contender. */
 
-/** Where more connections no longer make Postfix faster here; the milter's rate does not depend on them. */
+/**
+ * Number of connections above which Postfix is no faster here. The rate of the milter does not depend on it.
+ */
 export const SMTP_CONNECTIONS = 20
 export const HTTP_CONNECTIONS = 64
 /** Messages before the measured ones: every thread of a service that runs for months has compiled what it does. */

@@ -22,9 +22,9 @@ interface MailhornOptions {
   profiles?: string | undefined
   /** Another checkout, in place of this one. */
   root?: string | undefined
-  /** Where `delay-probe.ts` is to write. */
+  /** File to which `delay-probe.ts` writes. */
   delaysFile?: string
-  /** On PostgreSQL: a database for each start. */
+  /** Creates a PostgreSQL database for each start; the service uses SQLite when absent. */
   databases?: { create(): string }
   /** Further settings. */
   env?: Record<string, string>
@@ -32,11 +32,11 @@ interface MailhornOptions {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
-/** As the service names the first user by itself. */
+/** Address of the first user, which the service chooses. */
 const ADMIN = 'admin@mailhorn.test'
 const HTTP = { host: '127.0.0.1', port: 3990 }
 export const DNS = { host: '127.0.0.1', port: 5390 }
-/** As `npm start` has it. */
+/** Environment that `npm start` sets. */
 const PROCESS = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: 'node_modules/.cache/mailhorn' }
 const SETTINGS = {
   MAILHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
@@ -147,12 +147,12 @@ export function mailhorn(
   }
 }
 
-/** What `npm start` starts there; checkouts of before had nothing to build. */
+/** Returns the file that `npm start` runs; older checkouts have no build. */
 function entryIn(root: string): string {
   return existsSync(join(root, 'build/main.js')) ? 'build/main.js' : 'src/main.ts'
 }
 
-/** As an operator does, who knows that `one.test` is well again. */
+/** Resumes the destination of `one.test`, as an operator would. */
 function resumeSite(root: string, dataDir: string) {
   const args = ['destinations', 'resume', 'mx.one.test']
   const env = { ...process.env, MAILHORN_DATA_DIR: dataDir }

@@ -24,7 +24,7 @@ const RARE_STATUSES: EmailStatus[] = ['sent', 'bounced', 'complained', 'failed']
 const TAGS = ['category', 'campaign', 'tenant']
 const TAG_VALUES = 40
 
-/** What can be asked about them, each with many answers, few or one; `i` varies the question. */
+/** Values to search for, with many, few or one result; `i` varies the query. */
 export interface ManyEmails {
   statuses: readonly EmailStatus[]
   domain(i: number): string

@@ -9,7 +9,7 @@ export interface BenchMessage {
   subject: string
   html: string
   text: string
-  /** As Mailhorn composes it, without signatures: what the other contenders are fed. */
+  /** Message as Mailhorn composes it, without signatures; the other contenders are fed with it. */
   wire: Buffer
 }
 

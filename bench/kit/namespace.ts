@@ -61,10 +61,10 @@ export function destination(index: number): string {
   return `d${String(index).padStart(4, '0')}.test`
 }
 
-/** Where the MX host of `one.test` is. */
+/** Address of the MX host of `one.test`. */
 export const ONE_ADDRESS = '198.18.0.1'
 
-/** Where the MX host of a destination is; the first has the index 1. */
+/** Returns the address of the MX host of a destination; the first index is 1. */
 export function addressOf(index: number): string {
   const place = index - 1
   return `198.18.${1 + Math.floor(place / 250)}.${1 + (place % 250)}`

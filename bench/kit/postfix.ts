@@ -20,10 +20,10 @@ import { epochNow } from './time.ts'
 
 const PORT = 2610
 
-/** Of its name. */
+/** Suffix of the contender's name. */
 export const BY_SMTP_SOURCE = ', fed by smtp-source'
 
-/** How mail comes to a contender. */
+/** Options for feeding a contender over SMTP. */
 export type FedHow = Pick<EitherFeedOptions, 'to' | 'perConnection' | 'isDistinct' | 'bySmtpSource'>
 
 interface PostfixOptions extends FedHow {

@@ -1,4 +1,4 @@
-/** What a scenario has measured: as a table for people, as JSON for programs. */
+/** Reports the results of a scenario: as a table for people, as JSON for programs. */
 import { cpus, release, totalmem } from 'node:os'
 import { median } from './numbers.ts'
 
@@ -53,7 +53,7 @@ const SPLIT = 'CPU s/1,000 of '
 const SHOWN_MIN = 0.005
 
 /**
- * Of each thread by its name, as figures of a measurement.
+ * Returns the CPU time of each thread by its name, as figures of a measurement.
  * @param total s, with that of threads and processes that have ended
  */
 export function cpuSplit(
@@ -71,7 +71,7 @@ export function cpuSplit(
   return Object.fromEntries(figures.filter(([, seconds]) => seconds >= SHOWN_MIN))
 }
 
-/** Where the CPU went, contender by contender, medians; empty where that was not measured. */
+/** Returns lines with the median CPU time by thread for each contender; empty if it was not measured. */
 export function splitLines({ measurements }: Findings): string[] {
   return namesOf(measurements).flatMap(name => {
     const own = measurements.filter(({ contender }) => contender === name)

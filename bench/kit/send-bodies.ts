@@ -5,7 +5,7 @@ import { SENDER_DOMAIN } from './message.ts'
 const [kind = '', count = '', bytes = '', url = '', key = ''] = process.argv.slice(2)
 const MAIL = `"from":"a@${SENDER_DOMAIN}","to":"bob@one.test","subject":"large"`
 
-/** How a body of each kind fills so many bytes; a list of wrong entries is refused, all others are taken. */
+/** Fills a body of each kind with so many bytes. Lists of wrong entries are refused, all others accepted. */
 const FILLINGS: Record<string, (size: number) => string> = {
   base64: size => `"text":"x","attachments":[{"content":"${'QUJD'.repeat(size / 4)}"}]`,
   html: size => `"html":"${'<p>Greetings from the post office</p>\\n'.repeat(size / 39)}"`,

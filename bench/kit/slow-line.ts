@@ -12,7 +12,7 @@ interface End {
 }
 
 interface Line {
-  /** Where clients connect. */
+  /** Address on which the line accepts clients. */
   from: End
   to: End
   roundTripMs: number
@@ -39,7 +39,7 @@ function carry({ to, roundTripMs }: Line, client: Socket) {
   })
 }
 
-/** In their order, however late the timers are. */
+/** Passes chunks on after their delay. Late timers do not change their order. */
 function pass(from: Socket, to: Socket, delayOf: () => number) {
   let last = Promise.resolve()
   const later = (act: () => void) => {

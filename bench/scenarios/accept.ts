@@ -77,7 +77,7 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
   })
 }
 
-/** What comes after the last confirmation, where something does. */
+/** Measures the time after the last confirmation, for contenders that still have work to do then. */
 async function settledFigures(
   contender: Contender,
   { count, cpuBefore }: { count: number; cpuBefore: number },

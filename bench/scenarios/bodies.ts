@@ -36,7 +36,7 @@ const KINDS = ['base64', 'html', 'integers', 'wrong', 'wrong-small']
 const REST_MS = 12_000
 const SENDER = fileURLToPath(new URL('../kit/send-bodies.ts', import.meta.url))
 
-/** With `--before`, another checkout takes its turn in each round. */
+/** Runs the scenario. With `--before`, another checkout is measured in each round, too. */
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, rounds, count, signingSlots, before } = options
   const unbound = await prepareNetwork(folder, 1)

@@ -139,7 +139,7 @@ async function draftTo(
   })
 }
 
-/** Of its pages in use, whether they are in the file already or still in its log. */
+/** Returns the size of the database's pages in use, including pages that are still in the WAL. */
 function bytesOf(ours: MailhornContender): number {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map(

@@ -18,7 +18,7 @@ export const contacts: Scenario = {
   run,
 }
 
-/** Of each question. */
+/** Number of requests per query. */
 const ASKED = 20
 const WARM_UP_ASKED = 2
 const PIECE_ROWS = 1_000

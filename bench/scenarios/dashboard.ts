@@ -18,7 +18,7 @@ export const dashboard: Scenario = {
 }
 
 const EMAILS = 100_000
-/** As the tests start it. */
+/** Flags that the tests start Chromium with. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 const LIMIT_MS = 20_000
 
@@ -27,7 +27,7 @@ const COLUMNS: Column[] = [
   { figure: 'maxMs', title: 'most, ms', digits: 0 },
 ]
 
-/** What is looked for is what a reader has come for. */
+/** Page with the selector of its main content, for which a visit waits. */
 type Page = readonly [name: string, path: string, main: string]
 
 const ROWS = '.list tbody tr'
@@ -115,7 +115,7 @@ async function fill(ours: MailhornContender, count: number): Promise<{ pages: Pa
   return { pages: pagesOf(audience, email), cookie: { name: name!, value: value! } }
 }
 
-/** By a reader who has never been there: nothing is kept from one visit to the next. */
+/** Measures the first visit of a reader: the browser context has an empty cache. */
 async function visit(
   browser: Browser,
   ours: MailhornContender,

@@ -28,7 +28,7 @@ export const domains: Scenario = {
 
 /** Mailhorn sends nothing unsigned: next to a Postfix that does, it signs with what costs least. */
 const ED25519_SLOT = 3
-/** As OpenDKIM signs, and Mailhorn where a domain has published nothing else. */
+/** Slot of an RSA key, with which OpenDKIM signs, and Mailhorn for domains that have no other key in DNS. */
 const RSA_SLOT = 1
 
 const COLUMNS: Column[] = [

@@ -86,7 +86,7 @@ function mail(contender: MailhornContender, folder: string, count: number, asked
   )
 }
 
-/** With nothing else to do, and nobody rationed. */
+/** Measures answers per second of an otherwise idle service without rate limits. */
 function answers(contender: MailhornContender, folder: string): Promise<Measurement['figures']> {
   return withStarted(contender, { held: true }, async () => {
     const queries = queriesOf(contender)
@@ -104,7 +104,10 @@ function startFlood(contender: MailhornContender, folder: string, server: typeof
   return startDnsperf({ folder, server, queries, seconds: FLOOD_SECONDS, rate: FLOOD_PER_SECOND })
 }
 
-/** What resolvers ask: mostly keys, the records beside them, and some names that do not exist. */
+/**
+ * Returns typical queries of resolvers: mostly keys, the records beside them, and some names that do not
+ * exist.
+ */
 function queriesOf(contender: MailhornContender): string[] {
   const database = new Database(contender.databaseFile(), { readonly: true })
   const keys = database.prepare('select token from dkim_keys').all() as { token: string }[]

@@ -18,7 +18,7 @@ export const list: Scenario = {
   run,
 }
 
-/** Of each question. */
+/** Number of requests per query. */
 const ASKED = 200
 const WARM_UP_ASKED = 10
 /** The newest, which are not sealed yet. */

@@ -37,7 +37,7 @@ const SINGLE_CONNECTIONS = 8
 const IN_FLIGHT = 64
 const QUEUED = 100_000
 const CLAIMS = 100
-/** As schedulers claim when much is due: many lanes at once. */
+/** Number of queue keys per claim, as when much is due. */
 const LANES = 10
 const CLAIM_LIMIT = 100
 const CLAIMERS = 4

@@ -26,7 +26,7 @@ const COLUMNS: Column[] = [
 ]
 
 const LOOKS = 300
-/** In all, they take longer than a look at the queue is good for. */
+/** Interval between requests. Together they take longer than a cached result of the queue is valid. */
 const BETWEEN_MS = 100
 const QUESTIONS = ['', '?by=site', '?domain=', '?offset=500']
 const HOUR_MS = 3_600_000

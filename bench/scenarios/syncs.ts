@@ -1,4 +1,4 @@
-/** How often a message makes a server wait for the disk: counted under strace, so that no time here means anything. */
+/** Counts the fsync calls of a server per message, under strace, so that its times mean nothing. */
 import { join } from 'node:path'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'

@@ -146,7 +146,7 @@ function fill(database: Database.Database, url: string, count: number): void {
   })()
 }
 
-/** As large as one of a real email. */
+/** Makes a payload as large as that of a real email. */
 function bodyFor(id: Id): string {
   const data = {
     email_id: wireId('eml', id),

@@ -1,6 +1,6 @@
-/** What attackers say at mail ports: forms and sequences that the tests of all our mail ports share. */
+/** Hostile input for mail ports: forms and sequences that the tests of all listeners share. */
 
-/** What some server, somewhere, has taken for the end of a message. */
+/** Sequences that some mail servers mistake for the end of a message. */
 export const FALSE_ENDS: readonly (readonly [what: string, bytes: string])[] = [
   ['LF . LF', '\n.\n'],
   ['LF . CR LF', '\n.\r\n'],

@@ -66,7 +66,7 @@ export async function openAudience(t: TestContext) {
         await upload.discard()
       }
     },
-    /** By their addresses. */
+    /** Lists the contacts of the audience, ordered by address. */
     contacts: (id = audienceId) =>
       store.db.selectFrom('contacts').selectAll().where('audienceId', '=', id).orderBy('email').execute(),
   }

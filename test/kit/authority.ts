@@ -34,7 +34,7 @@ export interface Challenge {
   type: string
   name: string
   token: string
-  /** What is to be served: the file, or the text of the record. */
+  /** Content that the challenge requires: of the file, or of the TXT record. */
   expected: string
 }
 
@@ -50,7 +50,7 @@ export interface ScriptedFault {
 
 export interface AuthorityOptions {
   now(): number
-  /** What is really served; by default whatever is right. */
+  /** Returns the content that validation finds; the expected one by default. */
   prove?(challenge: Challenge): Promise<string | undefined> | string | undefined
   /** Days that its certificates are good for. */
   days?: number
@@ -64,7 +64,7 @@ export interface Authority {
   root: string
   /** Steps asked for, oldest first: `newOrder`, `challenge`, `finalize`, … */
   steps: string[]
-  /** Of orders made so far. */
+  /** Number of orders made so far. */
   readonly orderCount: number
   contacts: string[][]
   /** The next request for this step is answered so. */
@@ -282,7 +282,7 @@ function readJws(body: Buffer) {
   }
 }
 
-/** By RFC 8555 §8.1 and RFC 7638, put together here once more. */
+/** Computes the key authorization (RFC 8555 §8.1, RFC 7638) independently of the code under test. */
 function expectedFor(type: string, token: string, { crv, kty, x, y }: JsonWebKey): string {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
   const file = `${token}.${sha256(`{"crv":"${crv}","kty":"${kty}","x":"${x}","y":"${y}"}`)}`
@@ -312,7 +312,7 @@ function items(bytes: Buffer): Item[] {
   return found
 }
 
-/** Of a PKCS #10 request, whose own signature must be good. */
+/** Reads names and key of a PKCS #10 request, and verifies its signature. */
 function readRequest(csr: Buffer): { names: string[]; publicKey: Buffer } {
   const [body, , signature] = items(items(csr)[0]!.content)
   const [, , publicKey, attributes] = items(body!.content)
@@ -347,7 +347,7 @@ function issue(
   )
 }
 
-/** Of version 1, which may issue without saying so. */
+/** Makes a root certificate of X.509 version 1, which may issue without basic constraints. */
 function rootOf(publicKey: KeyObject, issuer: KeyObject): string {
   const now = Date.now()
   return signed(

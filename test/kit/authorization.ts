@@ -1,7 +1,8 @@
 /**
- * Who may use each route, written by hand and held against the routes by `test/unit/interfaces/api/authorization.test.ts`:
- * what the code says of itself proves nothing. Every route that names something by an id reaches what the account of the
- * credential owns, and answers 404 otherwise (`test/flow/http/other-account.test.ts`).
+ * Lists who may use each route. It is written by hand, and `test/unit/interfaces/api/authorization.test.ts`
+ * compares it with the routes, so that a mistake in the code cannot hide itself. A route that names something
+ * by an id reaches only resources of the credential's account, and answers 404 otherwise
+ * (`test/flow/http/other-account.test.ts`).
  */
 
 /**
@@ -235,7 +236,7 @@ export interface Authorization {
   /** Method and path, as in `GET /emails/:id`. */
   route: string
   access: 'public' | 'key' | 'session'
-  /** As `scopesOfRoute` names them: `session` for what a person needs. */
+  /** Scopes as `scopesOfRoute` names them; `session` means that a person must be signed in. */
   scopes: string[]
 }
 

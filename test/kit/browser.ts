@@ -100,7 +100,7 @@ interface AxeResult {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe-core finds serious or worse, in words. */
+/** Returns the findings of axe-core that are serious or worse, as text. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // by evaluate, since the page's rules let no script be added
   await page.evaluate(axeSource)
@@ -115,7 +115,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     )
 }
 
-/** How far the page can be pushed sideways, in px. */
+/** Returns how far the page scrolls horizontally, in px. */
 export async function sideways(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }

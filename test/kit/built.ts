@@ -1,6 +1,7 @@
 /**
- * What `scripts/build-service.js` has made of the sources, which the runner has it do before the tests. Loaded before a test
- * file and its worker threads, so that a thread of the service is started from the one file that it is when users start it.
+ * Replaces sources with the files that `scripts/build-service.js` built before the tests. It is loaded before
+ * a test file and before its worker threads, so that a worker of the service starts from its one built file,
+ * as it does for users.
  */
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'

@@ -24,11 +24,11 @@ export interface FakeCloudflare {
   put(type: string, name: string, content: string, more?: Partial<FakeRecord>): FakeRecord
   /** `GET /zones`, `POST /zones/…/dns_records`, in their order. */
   calls: string[]
-  /** What was wrong with requests. */
+  /** Faults found in requests. */
   faults: string[]
   /** Asked first: an answer in place of the usual one. */
   instead?: ((request: WebRequest) => FakeAnswer | undefined) | undefined
-  /** Of records a page, in place of what is asked for. */
+  /** Number of records per page, in place of the requested one. */
   pageSize?: number
   close(): Promise<void>
 }

@@ -11,9 +11,12 @@ import { freePort } from './free-port.ts'
 import { type CertificateName, testCertificate } from './tls.ts'
 
 export interface Cluster {
-  /** Of a database that may make others. @param by whether over the port or the socket, which no namespace keeps apart */
+  /**
+   * Returns the URL of a database whose user may create others.
+   * @param by the port or the socket; the socket works across network namespaces
+   */
   url(by?: 'port' | 'socket'): string
-  /** Of the process under which all others of the server are. */
+  /** Returns the process id of the server's main process. */
   pid(): number
   /** Runs a statement as its administrator. */
   sql(statement: string): void
@@ -29,9 +32,9 @@ interface ClusterOptions {
   /** False loses what was committed when the machine dies, and is quick. */
   fsync: boolean
   port?: number
-  /** What it shows to those who ask for TLS; none takes TLS when absent. */
+  /** Certificate for clients that request TLS; the server does not offer TLS when absent. */
   certificate?: CertificateName
-  /** Who may come in, and how, as in `pg_hba.conf`; everybody when absent. */
+  /** Access rules, in the form of `pg_hba.conf`; everybody is admitted when absent. */
   access?: string
 }
 

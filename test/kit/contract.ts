@@ -10,7 +10,7 @@ interface Answer {
   body: unknown
 }
 
-/** Of bytes that somebody gave, whatever they are. */
+/** Media type of responses that return uploaded bytes. */
 const ANY_TYPE = '*/*'
 /** The reader of schemas drops a key of this name from any record. */
 const PASSED_OVER = '__proto__'
@@ -38,7 +38,7 @@ export async function assertAsDescribed(method: string, target: string, answer: 
   if (fault) fail(`${fault}\n${JSON.stringify(body).slice(0, 2_000)}`)
 }
 
-/** What reading drops has no description. */
+/** Returns how a body differs from its schema. A field that parsing drops is not described. */
 function faultOf(schema: z.ZodType, body: unknown): string | undefined {
   const { success, data, error } = schema.safeParse(body)
   if (!success) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')

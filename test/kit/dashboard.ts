@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Where it lies. */
+/** Folder of the built dashboard. */
 export const DASHBOARD_FOLDER = `${root}dist/dashboard`
 
 export function buildDashboard(): void {

@@ -183,7 +183,7 @@ function rowsOf(answer: Answer, question: Question): unknown[] {
   return answer.rows.map(withBuffers)
 }
 
-/** As SQLite gives bytes. */
+/** Converts byte arrays to Buffers, which SQLite returns. */
 function withBuffers(row: unknown): unknown {
   return Object.fromEntries(
     Object.entries(row as object).map(([name, value]) => [

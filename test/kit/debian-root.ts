@@ -32,7 +32,7 @@ export interface DebianRootOptions {
 }
 
 export interface DebianRoot {
-  /** Where a path inside is outside. */
+  /** Returns the path outside of the root for a path inside it. */
   outside(path: string): string
   write(path: string, text: string): void
   /** Empty where there is no such file. */
@@ -96,7 +96,7 @@ export function openDebianRoot({ package: name, programs, users }: DebianRootOpt
   }
 }
 
-/** Where a package lies unpacked. @throws when it has not been fetched */
+/** Returns the folder that contains the unpacked package. @throws when it has not been fetched */
 export function packageFolder(name: string): string {
   const folder = join(cache, name)
   if (existsSync(folder)) return folder
@@ -115,7 +115,7 @@ function lines(
   return [first, ...[...ids].map(([user, id]) => line(user, id)), ''].join('\n')
 }
 
-/** With the libraries it needs and the package does not bring. */
+/** Adds a program, with the libraries that it needs and its package does not contain. */
 function addProgram(root: string, program: string) {
   const inside = join(root, program)
   if (!existsSync(inside)) add(root, program)

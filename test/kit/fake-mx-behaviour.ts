@@ -1,6 +1,9 @@
-/** What a recipient's local part makes the scripted MX do: the table that stands at the top of fake-mx.ts, as code. */
+/**
+ * Derives the behaviour of the scripted MX from the local part of a recipient: the table in the header of
+ * fake-mx.ts, as code.
+ */
 
-/** Where in a session a server can misbehave: after it got the command of that name, in place of its reply. */
+/** Point of a session at which a server misbehaves: after the command of that name, in place of its reply. */
 export type Point =
   | 'banner'
   | 'ehlo'
@@ -57,7 +60,7 @@ const RULES: Rule[] = [
   [/^eight-bit/, () => ({ refusesEightBit: true })],
 ]
 
-/** What `address` asks for; recipients that ask for nothing are simply taken. */
+/** Returns the behaviour that `address` selects; other recipients are accepted. */
 export function behaviourOf(address: string): Behaviour {
   const localPart = address.toLowerCase()
   for (const [pattern, make] of RULES) {

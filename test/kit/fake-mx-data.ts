@@ -5,7 +5,7 @@ const END = Buffer.from('\r\n.\r\n')
 const LINE_LENGTH_MAX = 998
 const BARE = /\r(?!\n)|(?<!\r)\n/
 
-/** What takes a message in until it is complete. */
+/** Collects the bytes of a message until it is complete. */
 export interface MessageCollector {
   /** Takes bytes; once the message is complete, returns what follows it. */
   push(chunk: Buffer): Buffer | undefined

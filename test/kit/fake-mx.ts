@@ -58,7 +58,7 @@ export interface FakeMxOptions {
    * before. A reply given here is said as it is and changes nothing: MAIL or RCPT answered so were not taken.
    */
   at?: Partial<Record<Point, Fault | ((times: number) => Fault | undefined)>>
-  /** What DATA gets when every recipient was refused. */
+  /** Reply to DATA when every recipient was refused. */
   dataAfterRefusedRcpt?: '354' | '503' | '554'
   /** Closes the connection right after a message is accepted. */
   acceptThenClose?: boolean
@@ -98,7 +98,7 @@ export interface FakeMx {
   /** Everything a client did that it must not do. */
   readonly violations: string[]
   readonly sessionCount: number
-  /** How often RCPT was tried for an address. */
+  /** Returns how often RCPT was tried for an address. */
   triesOf(address: string): number
   /** Resolves when so many messages were taken since the start. */
   waitFor(messageCount: number): Promise<void>
@@ -109,7 +109,7 @@ export interface FakeMx {
 
 const EXTENSIONS = ['SIZE 52428800', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
 
-/** What the sessions of one MX share. */
+/** State that the sessions of one MX share. */
 export interface FakeMxState extends FakeMxOptions {
   name: string
   extensions: string[]
@@ -193,10 +193,10 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
   }
 }
 
-/** What OpenSSL asks for before it speaks a version so old. */
+/** Options that OpenSSL requires before it negotiates TLS 1.0. */
 const TLS_1_0 = { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
 
-/** With the authority's certificate behind its own. */
+/** Returns the good certificate, followed by that of its authority. */
 function chainOfGood() {
   return { cert: testCertificate('good').cert + testAuthority() }
 }

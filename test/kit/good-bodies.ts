@@ -105,7 +105,10 @@ function mail(): Body {
   return { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 }
 
-/** Of a route that takes a list, what may stand in it. @throws when the route needs a body and has none here */
+/**
+ * Returns a body that the route accepts; for a list, its elements.
+ * @throws when the route needs a body and none is listed here
+ */
 export function goodBodyFor(mailhorn: Mailhorn, { method, path, body }: Route): Body {
   const make = BODIES.get(`${method} ${path}`)
   if (make) return make(mailhorn)

@@ -6,7 +6,7 @@ export interface HostileBody {
   encoding?: string
   /** Parameters behind the type. */
   params?: string
-  /** What the body begins with, and what it is filled with, one character an octet. */
+  /** Beginning of the body, and the text that fills the rest, one character per octet. */
   start?: string
   fill: string
   /** The text that one filling stands for, in a text/plain part; nothing is said where it differs from place to place. */
@@ -147,7 +147,7 @@ export function filled(start: string, fill: string, sizeBytes: number): Buffer {
 }
 
 const MIXED = `${MAIL}Content-Type: multipart/mixed; boundary=b\r\n\r\n`
-/** As many as the reader looks at. */
+/** Number of parts that the reader examines at most. */
 const PART_COUNT = 999
 
 /** A message of so many parts, each with a head and a body that are filled up to their share. */

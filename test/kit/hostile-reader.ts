@@ -67,7 +67,7 @@ function lengths(text: string | null, html: string | null) {
   return { textLength: text?.length ?? null, htmlLength: html?.length ?? null }
 }
 
-/** Of a message as it leaves. */
+/** Measures the lines of a composed message. */
 function lineFacts(raw: Buffer) {
   let longestLine = 0
   let bareCount = 0

@@ -1,4 +1,4 @@
-/** Whom the checks of domains ask in tests that start no service. */
+/** Resolvers and servers that domain checks query in tests that start no service. */
 
 import { systemClock } from '../../src/lib/clock.ts'
 import { type CheckSessions, createCheckSessions } from '../../src/resources/domains/check-session.ts'
@@ -18,7 +18,7 @@ export function testInquiries(servers: string[] = [], timeoutMs = 10_000): Check
   })
 }
 
-/** Of an installation whose domains have no hosts for links that lead to it. */
+/** Options of an installation without tracking hosts that resolve to it. */
 export const NO_LINK_HOSTS = {
   linkPlace: { target: 'mailhorn.test', port: null },
   visitHost: async () => 'nobody is there',

@@ -1,6 +1,6 @@
 /** One mail of each kind that people send through the product, in the words in which its reader must see it. */
 
-/** How a mail is handed over to the product. */
+/** Interface through which a mail is submitted. */
 export type Way = 'api' | 'broadcast' | 'template' | 'smtp' | 'answer'
 
 export interface NamedAddress {
@@ -13,7 +13,7 @@ export interface FileOfMail {
   /** Media type without parameters. */
   type: string
   charset: string | null
-  /** Of a calendar (RFC 5546 §1.4); null for other files. */
+  /** Method of a calendar (RFC 5546 §1.4); null for other files. */
   method: string | null
   /** Without angle brackets; null unless the HTML shows the file. */
   contentId: string | null
@@ -36,7 +36,7 @@ export interface KindOfMail {
   headers: Readonly<Record<string, string>>
 }
 
-/** What a broadcast has in place of each member's own link. */
+/** Placeholder of a broadcast for the unsubscribe link of each member. */
 export const UNSUBSCRIBE_URL = '{{unsubscribe_url}}'
 const SENDER: NamedAddress = { name: 'Ann Miller', address: 'ann@here.example' }
 const WORDS = `Hello Bob,

@@ -1,4 +1,7 @@
-/** Where large attachments lie: beside SQLite in files, in PostgreSQL as pieces; drafts are files with either. */
+/**
+ * Finds and removes large attachments. With SQLite they are files, with PostgreSQL rows of `blob_pieces`;
+ * drafts are files with both.
+ */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOnPostgres } from './database.ts'
@@ -14,7 +17,7 @@ export function largeBlobs(mailhorn: Pick<Place, 'dataDir' | 'rows'>): string[] 
   return [...blobs.map(({ hash }) => hash.toString('hex')), ...files]
 }
 
-/** As when a disk or a hand has taken them away. */
+/** Removes all large attachments, as a failed disk or an operator would. */
 export function loseLargeBlobs(mailhorn: Place): void {
   if (isOnPostgres) mailhorn.change('delete from blob_pieces')
   for (const entry of readdirSync(blobFolder(mailhorn)))

@@ -28,7 +28,7 @@ import { newId } from './new-id.ts'
 import type { LocalStore } from './store.ts'
 
 export const SIMULATOR = 'simulator.test'
-/** Where links in emails lead. */
+/** Base URL of tracking links in emails. */
 export const LINK_BASE_URL = 'https://links.test'
 export const HOUR_MS = 3_600_000
 export { newId }
@@ -62,7 +62,7 @@ export function submissionOf({
   })
 }
 
-/** What tests of the main path do again and again to one store. */
+/** Operations of the main path on one store, for tests that repeat them. */
 export interface Post {
   clock: ManualClock
   accept: Accept

@@ -1,4 +1,4 @@
-/** What a mail server has put into Maildir folders. */
+/** Reads the mail that a server has delivered to Maildir folders. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from './until.ts'

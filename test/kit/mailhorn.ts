@@ -23,9 +23,9 @@ import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
 
 export interface MailhornOptions {
-  /** What the world's DNS holds. */
+  /** Zone text of the DNS that the service resolves with. */
   zone?: string
-  /** Where MX hosts listen. */
+  /** Port on which MX hosts listen. */
   mxPort?: number
   /** Further settings, as environment variables. */
   env?: Record<string, string>
@@ -141,7 +141,7 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
   })
 }
 
-/** By which its tokens are signed. */
+/** Returns the keys that sign the tokens of the service. */
 export function secretsOf({ dataDir }: Mailhorn): SecretKeys {
   return createSecretKeys(readOrCreateSecret(dataDir))
 }

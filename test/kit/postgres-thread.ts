@@ -17,13 +17,13 @@ export type Question =
   | { ask: 'end' }
   | { ask: 'query'; name: string; sql: string; values: unknown[] }
 
-/** With the number of the question that it answers. */
+/** Result of a query, with the query's number. */
 export type Answer = Outcome & { number: number }
 
 type Outcome = { rows: unknown[] } | { error: string }
 
 export interface PostgresThreadData {
-  /** Of a database that may make others. */
+  /** URL of a database whose user may create others. */
   url: string
   port: MessagePort
   /** Its first element changes when an answer is there. */

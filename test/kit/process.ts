@@ -24,9 +24,9 @@ export interface ProgramOptions {
   dataDir: string
   /** Settings, as environment variables without their `MAILHORN_`. */
   settings?: Record<string, string>
-  /** By the line that `npm start` has a shell carry out. */
+  /** Starts the program through a shell, with the command line of `npm start`. */
   byScript?: boolean
-  /** How many files it may have open. */
+  /** Maximum number of open files. */
   fileLimit?: number
   /** A module that the main thread and every worker thread load before the program, to plant a fault. */
   preload?: URL
@@ -36,12 +36,12 @@ export interface ProgramOptions {
 
 export interface Program {
   baseUrl: string
-  /** Of the name server, when there is one. */
+  /** Port of the DNS server, if there is one. */
   dnsPort: number
   pid: number
   /** Everything printed so far, on both streams. */
   readonly output: string
-  /** What it printed as logs, line by line. */
+  /** Log lines that it printed. */
   readonly logs: Record<string, unknown>[]
   /** An API call; with a bearer token, when there is one. */
   call(method: string, path: string, options?: { token?: string; body?: unknown }): Promise<ApiAnswer>
@@ -228,7 +228,7 @@ function launch(options: ProgramOptions, stdout: number | 'pipe' | 'read' = 'rea
   return { child, output: () => output, ended }
 }
 
-/** What a shell does before the program starts. */
+/** Returns the shell commands that set resource limits before the program starts. */
 function limitsOf({ fileLimit, fileSizeLimit }: ProgramOptions): string {
   const files = fileLimit === undefined ? '' : `ulimit -n ${fileLimit};`
   // without the trap the system would end the program by a signal

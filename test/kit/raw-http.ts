@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 export interface RawReply {
   status: number
   headers: Headers
-  /** As it came. */
+  /** Body, without decoding. */
   text: string
 }
 

@@ -8,7 +8,7 @@ import { createManualClock } from './manual-clock.ts'
 
 interface ReadersOptions {
   location?: StoreLocation
-  /** In place of the service's. */
+  /** Entry file of the worker, in place of the service's. */
   entry?: URL
   heapMib?: number
   clock?: ReturnType<typeof createManualClock>

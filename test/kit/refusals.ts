@@ -1,4 +1,4 @@
-/** What every refusal of the API must look like, and that it leaves nothing behind. */
+/** Asserts that every refusal of the API has the documented shape and stores nothing. */
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { ApiError } from '../../src/interfaces/api/api-error.ts'
@@ -39,7 +39,7 @@ export interface ExpectedRefusal {
   name: string
   /** The field to blame: in `errors`, and named in the message. */
   path?: string
-  /** What the message must say, in place of the field's name. */
+  /** Pattern that the message must match, in place of the field's name. */
   says?: RegExp
 }
 
@@ -118,13 +118,13 @@ export async function refuses(
   return answer
 }
 
-/** What grows by itself while earlier mail is being delivered. */
+/** Rows that delivery of earlier mail adds while a test runs. */
 const DELIVERY_TRAIL = { attempts: 'false', counters: 'false', events: "type not like 'email.%'" } as Record<
   string,
   string
 >
 
-/** How many rows each table holds, delivery's trail left out, and how many large attachments are kept. */
+/** Counts the rows of each table, without those of `DELIVERY_TRAIL`, and the stored large attachments. */
 export function storedIn(mailhorn: Mailhorn): Record<string, number> {
   const counts = mailhorn.rows<{ name: string; count: number }>(
     tablesOf(mailhorn)
@@ -138,7 +138,7 @@ export function storedIn(mailhorn: Mailhorn): Record<string, number> {
   return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
 }
 
-/** What changes by itself, when credentials are used, and when domains are checked again. */
+/** Columns that change without a request, when credentials are used and when domains are checked again. */
 const COLUMNS_OF_USE = new Set([
   ...['last_seen_at', 'last_used_at'],
   ...['last_checked_at', 'failing_since', 'checks', 'check_at'],

@@ -3,10 +3,10 @@ import type { ErrorResponse, Resend } from 'resend'
 import * as assert from 'uvu/assert'
 
 export interface ResendVersion {
-  /** As which it is installed. */
+  /** Name under which the version is installed. */
   name: string
   version: string
-  /** How it spells the id of an inline image. */
+  /** Field in which it sends the id of an inline image. */
   inline: 'contentId' | 'inlineContentId'
   /** It lists emails, sends permissive batches and templates, and tells the headers of a reply. */
   modern: boolean
@@ -54,7 +54,7 @@ interface Answer<T> {
   error: ErrorResponse | null
 }
 
-/** What the client was given. @throws when it was refused */
+/** Returns the data of a reply. @throws when the request was refused */
 export function requireData<T>({ data, error }: Answer<T>): T {
   assert.is(error, null, JSON.stringify(error))
   return data!

@@ -110,7 +110,7 @@ const dotnet: Record<Resource, Read> = {
 
 const READERS = { rust, dotnet }
 
-/** What is wrong with a reply for the library, each fault with its place. */
+/** Returns the faults that the library finds in a reply, each with its path. */
 export function faultsOf(
   language: keyof typeof READERS,
   resource: Resource,
@@ -165,7 +165,7 @@ const PAYLOADS = {
   dotnet: { email: dotnetEmail, contact: dotnetContact, domain: dotnetDomain },
 }
 
-/** What is wrong with the payload of a webhook for the library. */
+/** Returns the faults that the library finds in the payload of a webhook. */
 export function faultsOfPayload(
   language: keyof typeof PAYLOADS,
   { type, data }: { type: string; data: unknown },

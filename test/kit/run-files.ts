@@ -56,7 +56,7 @@ function reportFile() {
   process.stdout.write(`\0file ended ${JSON.stringify(result)}\n`)
 }
 
-/** What one file leaves in the environment must not reach the next one. */
+/** Restores the environment, so that changes of one file do not affect the next. */
 function restoreEnvironment() {
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
   Object.assign(process.env, environment)

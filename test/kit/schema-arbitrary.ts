@@ -88,7 +88,7 @@ function textOf({ minLength = 0, maxLength = TEXT_LENGTH_MAX }: JsonSchema, know
   return known.length === 0 ? made : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, made)
 }
 
-/** With few of the keys that it may lack: all of them together are seldom good. */
+/** Makes objects with few of their optional keys: a request with all of them is seldom valid. */
 function objectOf(
   { properties = {}, required = [], additionalProperties }: JsonSchema,
   words: Vocabulary,
@@ -119,7 +119,7 @@ export function spoilt(value: Arbitrary<unknown>): Arbitrary<unknown> {
     .map(([whole, changes]) => changes.reduce(spoil, whole))
 }
 
-/** As little as will do, and one odd value, at any depth: everything before it has been found good when it is read. */
+/** Makes minimal values with one odd value, at any depth: whatever is parsed before it is valid. */
 export function oddInOnePlace(schema: JsonSchema, words: Vocabulary): Arbitrary<unknown> {
   if (schema.items) return fc.tuple(oddInOnePlace(schema.items, words))
   const keys = Object.entries(schema.properties ?? {})

@@ -18,9 +18,9 @@ import type { ScriptedZone } from './zone.ts'
 
 export interface ArrivedMail {
   kind: string
-  /** As the MX took it. */
+  /** Message as the MX received it. */
   message: Buffer
-  /** Of the envelope. */
+  /** Sender of the envelope. */
   mailFrom: string
   rcptTo: string
 }
@@ -28,7 +28,7 @@ export interface ArrivedMail {
 export type SentMail = KindOfMail & ArrivedMail
 
 export interface SentMails {
-  /** In the order of `KINDS_OF_MAIL`. */
+  /** Mails in the order of `KINDS_OF_MAIL`. */
   mails: SentMail[]
   /** Mails whose words the product writes or changes. */
   written: ArrivedMail[]
@@ -218,7 +218,7 @@ function addressOf({ name, address }: NamedAddress): string {
   return `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
-/** With the link of this recipient, which the header has, too (RFC 8058). */
+/** Replaces the placeholder with the recipient's link, which is also in the header (RFC 8058). */
 function withOwnLink(mail: KindOfMail, message: Buffer): KindOfMail {
   if (!mail.text.includes(UNSUBSCRIBE_URL)) return mail
   const [, link] = /^List-Unsubscribe:\s*<(https:[^>]+)>/m.exec(message.toString('latin1')) ?? []

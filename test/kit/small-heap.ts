@@ -21,14 +21,14 @@ export interface ReadingFacts {
   subject?: string
   textLength?: number | null
   htmlLength?: number | null
-  /** Of the text. */
+  /** Beginning of the text. */
   beginning?: string
-  /** Of files, decoded, in bytes. */
+  /** Decoded sizes of files, in bytes. */
   sizes?: number[]
   faults?: string[]
   kind?: string
   refused?: string
-  /** Of the message as it leaves. */
+  /** Size of the composed message. */
   sizeBytes?: number
   longestLine?: number
   bareCount?: number

@@ -76,7 +76,7 @@ export interface LocalStore<C extends Commands> extends Reader, Pick<TestDatabas
   run: Run<C>
   /** Runs several commands in one group, after those that run already. */
   group(...requests: GroupRequest[]): Promise<GroupResult>
-  /** What all groups have announced, topic by topic. */
+  /** Returns the payloads that all groups have announced on the topic. */
   announced(topic: string): unknown[]
   /** Calls `listener` with what each group announces, once it is committed. */
   on(topic: string, listener: (payloads: unknown[]) => void): void

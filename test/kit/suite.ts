@@ -73,7 +73,7 @@ async function hook(what: string, fn: () => unknown) {
   await within(HOOK_LIMIT_MS * SLOWER, what, fn())
 }
 
-/** What goes wrong before the tests would be hidden by what then goes wrong behind them. */
+/** Prints an error of a hook before the tests, because a later error would hide it. */
 async function told(fn: () => unknown) {
   try {
     await fn()

@@ -27,9 +27,9 @@ type Fields = Partial<TemplateFields>
 interface TestTemplates extends Omit<ReturnType<typeof createTemplates>, 'create'> {
   /** Fields that are not given are null. */
   create(accountId: Uint8Array, fields: Fields, alias?: string): Promise<StoredTemplate>
-  /** As PUT does it. */
+  /** Replaces all fields, as PUT does. */
   replace(accountId: Uint8Array, id: Uint8Array, fields: Fields): Promise<StoredTemplate | undefined>
-  /** As PATCH does it. */
+  /** Changes the given fields, as PATCH does. */
   draft(accountId: Uint8Array, id: Uint8Array, fields: Fields): Promise<StoredTemplate | undefined>
 }
 

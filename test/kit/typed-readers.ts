@@ -5,7 +5,7 @@
 import * as assert from 'uvu/assert'
 import { ERROR_NAMES } from '../../src/interfaces/api/api-error.ts'
 
-/** What is wrong with a value, each fault with its place; `undefined` is a key that is not there. */
+/** Returns the faults of a value, each with its path; `undefined` is a missing key. */
 export type Read = (value: unknown, path: string) => string[]
 
 export type ReplyKind =
@@ -145,8 +145,8 @@ const dotnet: Record<ReplyKind, Read> = {
 }
 
 /**
- * Those that read whatever is there: ruby takes a reply for an error by its `statusCode` alone, python by a `statusCode`
- * other than 200, too; php by its `name`.
+ * Readers of languages without types. Ruby takes any reply with a `statusCode` for an error, Python one with
+ * a `statusCode` other than 200, PHP one with a `name`.
  */
 const hasNone = (key: string): Read =>
   must(`reply without ${key}`, value => isObject(value) && !Object.hasOwn(value, key))
@@ -158,7 +158,7 @@ const LANGUAGES = { go, rust, dotnet, untyped }
 export type Language = keyof typeof LANGUAGES
 const LIMIT_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after']
 
-/** What a client of the language would stumble over. */
+/** Returns the faults that a client of the language would fail on. */
 export function faultsFor(language: Language, kind: ReplyKind, body: unknown): string[] {
   return LANGUAGES[language][kind](body, kind)
 }

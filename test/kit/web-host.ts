@@ -9,7 +9,7 @@ export interface WebRequest {
   path: string
   headers: IncomingMessage['headers']
   body: Buffer
-  /** What the client named in its handshake. */
+  /** Server name that the client sent in its handshake (SNI). */
   serverName: string | false | null | undefined
   localAddress: string
 }

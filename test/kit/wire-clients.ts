@@ -2,7 +2,7 @@
 
 export interface WireCall {
   method: string
-  /** With a slash in front. */
+  /** Path of the request; it begins with a slash. */
   path: string
   body?: unknown
   /** Further headers of the call. */
@@ -17,9 +17,9 @@ export interface WireClient {
   /** Its type, where there is a body. */
   type: string
   chunked?: true
-  /** What it sends where a call has no body, and whether it names a type all the same. */
+  /** Body that it sends for calls without one, by method, and whether it sends a content type. */
   nothing?: Readonly<Record<string, { text?: string; typed?: true }>>
-  /** What its base address makes of paths. */
+  /** Prefix that its base address adds to paths. */
   prefix?: string
 }
 
@@ -154,7 +154,7 @@ const BOUNDARY = '----------------------------wire7f3a'
 interface WirePart {
   name: string
   text: string
-  /** Of a file. */
+  /** Name of the file, for a file. */
   filename?: string
   type?: string
 }

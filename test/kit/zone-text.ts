@@ -1,7 +1,7 @@
 /** The text that scripts a DNS zone for tests: records and misbehaviours, one a line. */
 import type { DnsRecord } from '../../src/protocols/dns/wire.ts'
 
-/** What a name does instead of answering from its records; with a type behind it, for that type alone. */
+/** Behaviours of a name that replace its records; with a type behind it, for that type alone. */
 const BEHAVIOURS = ['SERVFAIL', 'REFUSED', 'NXDOMAIN', 'TIMEOUT', 'TRUNCATED', 'MALFORMED'] as const
 export type Behaviour = (typeof BEHAVIOURS)[number]
 

@@ -1,4 +1,7 @@
-/** What a scripted DNS server answers: its lines by name, CNAME chains, wildcards, and names asked elsewhere. */
+/**
+ * Answers queries of a scripted DNS server: records by name, CNAME chains, wildcards, and names that another
+ * server answers.
+ */
 import { type DnsRecord, FLAG, RCODE, type TypeName } from '../../src/protocols/dns/wire.ts'
 import { askServer } from './zone-client.ts'
 import { type Behaviour, parseZoneText, type ZoneEntry } from './zone-text.ts'

@@ -27,7 +27,7 @@ type MethodAt<T, Name extends string> = Name extends `${infer K}.${infer Rest}`
     ? T[Name]
     : never
 
-/** Of an overloaded method, TypeScript knows the last form only. */
+/** Arguments of a method. TypeScript infers only the last overload, so overloaded methods are listed. */
 type ArgumentsOf<Name extends string> = Name extends 'contacts.create'
   ? [CreateContactOptions | LegacyCreateContactOptions]
   : MethodAt<Resend, Name> extends (...given: infer Given) => unknown
@@ -46,7 +46,7 @@ export type Calls<Name extends MethodName = MethodName> = {
 export interface SdkWorld {
   mailhorn: Mailhorn
   resend: Resend
-  /** Of that client. */
+  /** Credential of that client. */
   credential: string
   /** Creates a resource by a POST. @throws when it is refused */
   make(path: string, body: object): Promise<{ id: string; [key: string]: unknown }>

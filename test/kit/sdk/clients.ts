@@ -44,7 +44,7 @@ export function startClient(path: string, args: readonly string[], env: Record<s
   return start([clientFile(path), ...args], env)
 }
 
-/** With pipes for all that it reads and writes, and nothing of this process's environment but the path. */
+/** Starts a program with pipes as its standard streams, and only PATH from the environment. */
 function start(args: readonly string[], env: Record<string, string>) {
   return spawn(process.execPath, args, {
     cwd: folder,

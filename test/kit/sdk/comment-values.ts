@@ -7,7 +7,7 @@ import type { SdkWorld } from './calls.ts'
 
 const declarations = new URL('../../../node_modules/resend/dist/index.d.mts', import.meta.url)
 const COMMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:readonly )?(\w+)\??:/g
-/** How comments introduce a value. */
+/** Patterns by which comments introduce a value. */
 const FORMS = [
   /\be\.?g\.?:\s*([^)]+)\)/g,
   /\bformat `"([^`]+)"`/g,
@@ -28,11 +28,11 @@ export function valuesOfNodeComments(): string[] {
 }
 
 export interface CommentValue {
-  /** In the words of the API. */
+  /** Name of the field in the API. */
   field: string
   value: string
   languages: string
-  /** How it is sent. */
+  /** Sends the value. */
   call(world: SdkWorld): Promise<{ status: number; body: { message?: string; warnings?: Warning[] } }>
 }
 

@@ -37,7 +37,7 @@ const eventOf: Arguments = async world => {
   return { webhookId, eventId }
 }
 const LETTER = { to: [MAIL.to], from: MAIL.from, subject: MAIL.subject, text: MAIL.text }
-/** Of the editor of Resend's dashboard. */
+/** Document of the editor in Resend's dashboard. */
 const DOCUMENT = { type: 'doc', content: [] }
 const WORKFLOW = {
   steps: [{ key: 'start', type: 'trigger', config: { eventName: 'user.created' } }],

@@ -36,7 +36,7 @@ export interface Outcome {
   refusal: string
 }
 
-/** What works in a sentence, and what is refused in a table. @param things such as `commands` */
+/** Lists working calls in a sentence, and refused ones in a table. @param things such as `commands` */
 export function outcomesText(things: string, outcomes: readonly Outcome[]): string {
   const names = (some: readonly Outcome[]) => some.map(({ name }) => `\`${name}\``).join(', ')
   const refused = outcomes.filter(({ refusal }) => refusal !== '')

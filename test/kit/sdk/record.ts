@@ -4,7 +4,7 @@ export interface Exchange {
   method: string
   url: string
   headers: Headers
-  /** Of a form, its fields, with what they hold as JSON; a file is a Blob. */
+  /** Body of the request: JSON, or the fields of a form with their values as JSON and files as Blobs. */
   body: unknown
   isForm: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * What the types of the SDKs for Go, Java, PHP, Python and Ruby read from the reply to each of their methods: members that
- * they name, of the type that they parse. Go rejects a member of another type, and Java returns null for the whole reply.
+ * Members that the SDKs for Go, Java, PHP, Python and Ruby read from the reply to each method, with the types
+ * that they parse. Go rejects a member of another type, and Java returns null for the whole reply.
  */
 import { flag, integer, list, map, oneOf, optional, type Read, struct, text, time } from '../typed-readers.ts'
 
@@ -76,7 +76,7 @@ const suppression = {
 const log = { id: text, created_at: time, endpoint: text, method: text, response_status: integer }
 const apiKey = struct({ id: text, name: text, created_at: time })
 
-/** By the method of the SDK. A method that is not here is refused. */
+/** Replies by method of the SDK. A method that is not listed is refused. */
 export const REPLIES: Readonly<Record<string, Read>> = {
   'emails.send': struct({ id: text }),
   'batch.send': struct({ data: list(struct({ id: text })) }),

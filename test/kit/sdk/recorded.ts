@@ -11,7 +11,7 @@ export interface RecordedCall {
   method: string
   path: string
   headers: Record<string, string>
-  /** As sent; one character an octet. */
+  /** Body of the request, one character per octet. */
   body: string
   /** Status of the reply when it was recorded. */
   status: number

@@ -1,6 +1,6 @@
 /**
- * What the newest resend package declares: its methods, the fields of their options, and the types of replies, read by the
- * TypeScript checker from the package's own declaration file.
+ * Reads the declarations of the newest resend package with the TypeScript checker: its methods, the fields of
+ * their options, and the types of replies.
  */
 import { fileURLToPath } from 'node:url'
 import { API, type Checker, type Project, SignatureKind, type Type } from 'typescript/unstable/sync'
@@ -15,7 +15,9 @@ export interface DeclaredMethod {
 /** A value that must be assignable to a type of the package. */
 export interface TypedValue {
   label: string
-  /** In the words of TypeScript; `Reply<'emails.get'>` and all types that the package exports are known. */
+  /**
+   * Type expression of TypeScript; it may use `Reply<'emails.get'>` and all types that the package exports.
+   */
   type: string
   value: unknown
 }

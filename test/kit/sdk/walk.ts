@@ -11,13 +11,13 @@ import { declaredMethods } from './surface.ts'
 export interface MethodReport {
   name: string
   state: 'works' | 'partly' | 'refused'
-  /** What is refused or not honoured, in words. */
+  /** Describes what is refused or not honoured. */
   notes: string[]
   /** Fields that were accepted and not read. */
   silent: string[]
   /** Fields that the package declares and no call has. */
   untried: string[]
-  /** What the package returned. */
+  /** Values that the package returned. */
   replies: unknown[]
 }
 
