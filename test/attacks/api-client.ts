@@ -43,7 +43,7 @@ export const json = (token?: string): Headers => ({
   ...(token !== undefined && { authorization: `Bearer ${token}` }),
 })
 
-/** Of an email of the tenant with something in it that is meant to be refused. */
+/** Sends an email of the tenant with an invalid field, and returns the status. */
 export async function statusOf({ call }: Field, tenant: Tenant, over: object): Promise<number> {
   return (await call('POST', '/emails', { token: tenant.apiKey, body: { ...goodOf(tenant), ...over } }))
     .status

@@ -155,7 +155,7 @@ async function quieten(
 /** Why a row of this system's `/proc` cannot be tried. */
 export const WITHOUT_PROC = existsSync('/proc/self/fd') ? undefined : 'there is no /proc here'
 
-/** What went wrong, and the values that an assertion compared. */
+/** Returns the error message, with the values that an assertion compared. */
 function faultOf(error: Error & { actual?: unknown; expects?: unknown }): string {
   const { message, actual, expects } = error
   if (actual === undefined && expects === undefined) return message

@@ -10,9 +10,9 @@ export interface CrowdOptions {
   net: number
   /** The one address that all come from, in place of those. */
   from?: string
-  /** What each says once it is connected. */
+  /** Returns the bytes that each client writes once it is connected. */
   words?: (index: number) => string | Uint8Array
-  /** In place of `words`: what it says after the greeting, and then after each reply that is not negative. */
+  /** Replaces `words`: lines that the client writes after the greeting, and after each positive reply. */
   script?: readonly (string | Uint8Array)[]
   /** Never reads. */
   deaf?: boolean
@@ -20,9 +20,9 @@ export interface CrowdOptions {
 
 export interface Crowd {
   readonly sockets: readonly Socket[]
-  /** Those that were connected at first, and came to the end of their script. */
+  /** Number of clients that connected and completed their script. */
   readonly connectedCount: number
-  /** Those of them whose connection stands, as far as one sees from here. */
+  /** Number of these whose connection is still open on this side. */
   standingCount(): number
   /** Writes to these. */
   say(words: string | Uint8Array): void
@@ -56,7 +56,7 @@ export async function gather(options: CrowdOptions): Promise<Crowd> {
   }
 }
 
-/** Of a crowd: the address with this index. */
+/** Returns the source address of the client with this index. */
 export function addressOf(net: number, index: number): string {
   return `127.${net}.${Math.floor(index / 250)}.${(index % 250) + 1}`
 }

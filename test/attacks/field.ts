@@ -31,7 +31,7 @@ export interface Field {
   readonly ann: Tenant
   readonly eve: Tenant
   readonly visit: Visit
-  /** How the process ended; undefined while it runs. */
+  /** Describes how the service ended; undefined while it runs. */
   readonly end: string | undefined
   call(method: string, path: string, options?: { token?: string; body?: unknown }): Promise<ApiAnswer>
   /** Kills the service and starts it on the same data. */
@@ -41,9 +41,9 @@ export interface Field {
 
 export interface FieldOptions {
   settings?: Record<string, string>
-  /** Where the data is to lie; a folder that is removed afterwards, when absent. */
+  /** Data folder; a temporary one, removed afterwards, when absent. */
   dataDir?: string
-  /** Where standard output goes. */
+  /** File that receives standard output. */
   logFile?: string
 }
 
@@ -202,7 +202,7 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/** How many sockets the process holds, connected or not. */
+/** Returns the number of sockets of the process, connected or not. */
 export function socketCount(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).filter(fd => {
     try {

@@ -33,7 +33,7 @@ interface Flood {
   addresses: number
   /** The second octet of the addresses. */
   net: number
-  /** What each connection writes. All share the bytes. */
+  /** Chunks that each connection writes. All connections share the bytes. */
   pieces: readonly (string | Uint8Array)[]
 }
 

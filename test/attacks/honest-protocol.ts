@@ -1,4 +1,4 @@
-/** What honest clients and the parent of their process tell each other. */
+/** Messages between the honest clients and the process that starts them. */
 
 /** Each is a client of its own at an address of its own. */
 export const KINDS = ['small send', '300 KB send', 'login', 'submission', 'port 25', 'DNS'] as const
@@ -30,7 +30,7 @@ export type Order = { begin: Visit } | 'end'
 
 export interface Record {
   latenciesMs: number[]
-  /** What went wrong, in the words of the client. */
+  /** Failures, as the client describes them. */
   failures: string[]
 }
 

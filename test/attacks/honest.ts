@@ -47,7 +47,7 @@ export function startHonestClients(): HonestClients {
   }
 }
 
-/** What the honest clients have to complain about, a line each. */
+/** Returns a line for each latency or failure of honest clients that is above the limit. */
 export function complaintsOf(latencies: readonly Latencies[]): string[] {
   return latencies.flatMap(({ kind, count, p99Ms, failures }) => {
     const complaints: string[] = []

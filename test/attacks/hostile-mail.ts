@@ -6,12 +6,12 @@ export type Encoding = '8bit' | 'base64' | 'quoted-printable' | 'x-uuencode'
 
 export interface Shape {
   name: string
-  /** Of the text that is repeated until the message has its size; it ends with CRLF, unless the body is one line. */
+  /** Text that is repeated until the message has its size; it ends with CRLF, unless the body is one line. */
   piece: string
   charset?: string
   /** Further parameters of Content-Type. */
   parameters?: string
-  /** What is said of `piece`, as it is; with '8bit' the other encodings are applied to it, too. */
+  /** Encodings that `piece` has as it is; with '8bit', the other encodings are applied to it, too. */
   encodings: readonly Encoding[]
   /** Before the first piece. */
   begin?: string

@@ -8,7 +8,10 @@ import { pause, scaled } from './scale.ts'
 const { attack, soak, run } = battery('HTTP connections')
 
 const HOLD_MS = scaled(8_000, 4_000)
-/** What a connection may hold at the longest, and then some: 120 s for a request are for those who send one steadily. */
+/**
+ * Maximum lifetime of an idle connection, with a margin. The limit of 120 s is for requests that make
+ * progress.
+ */
 const LET_GO_WITHIN_MS = 90_000
 const LOOK_EVERY_MS = 1_000
 const SLOW_BYTES_EVERY_MS = 1_000

@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 50
 
 export interface LoggedOptions {
   dataDir: string
-  /** As environment variables without their `MAILHORN_`; among them where HTTP and DNS are to listen. */
+  /** Environment variables without their `MAILHORN_`, including the addresses for HTTP and DNS. */
   settings: Record<string, string>
   logFile: string
 }

@@ -9,7 +9,10 @@ import type { Field } from './field.ts'
 import { dialLine, type Line } from './mail-client.ts'
 import { pause, scaled } from './scale.ts'
 
-/** What is said at the mail ports and to the name server, and what other servers say to ours: nothing is smuggled, relayed or forged. */
+/**
+ * Attacks on the mail ports and the name server, and replies of hostile servers: nothing is smuggled, relayed
+ * or forged.
+ */
 const { attack, soak, run } = battery('protocols')
 
 const THERE = 'there.example'
@@ -337,7 +340,7 @@ attack('MX hosts that break the protocol', async ({ field, t, note }) => {
   note(statuses.map((status, at) => `${names[at]} ${status}`).join(', '))
 })
 
-/** How long a text takes to be derived grows with the markup of the page. */
+/** Pages whose text takes long to derive: the time grows with the amount of markup. */
 const COSTLY_PAGES = [
   '<b>'.repeat(170_000),
   `${'<b>'.repeat(60_000)}${'word '.repeat(60_000)}`,

@@ -22,9 +22,9 @@ import { MIB, pause, scaled } from './scale.ts'
 const { attack, soak, run } = battery('hostile mail')
 
 const MIDDLING_BYTES = scaled(20 * MIB)
-/** As much as port 25 takes, less than what the reader of the size counts besides. */
+/** Largest message for port 25, less the overhead that the size limit counts. */
 const SIZE_BYTES_MAX = scaled(59 * MIB)
-/** As much as submission takes, after it has been encoded. */
+/** Largest message for submission, before it is encoded. */
 const SUBMITTED_BYTES = scaled(28 * MIB)
 const AT_ONCE = 3
 /** For all messages of a row to be listed once the last of them was acknowledged. */

@@ -4,7 +4,7 @@ import { exchange } from '../kit/raw-http.ts'
 import { ask, GOOD, goodOf, json, statusOf } from './api-client.ts'
 import { battery } from './battery.ts'
 
-/** What the API and the pages are sent by those who mean harm: nothing is injected, forged or reached from inside. */
+/** Attacks on the API and the pages: nothing is injected, forged or reached from inside. */
 const { attack, soak, run } = battery('requests')
 
 // A line break at the end of an address is trimmed like a blank.

@@ -17,7 +17,7 @@ const FLOODERS = 40
 const CHECKED_MAX = { ofOneNetwork: 10, ofOneSite: 20, overAllAccounts: 25, ofManyNetworks: 20 }
 
 interface Guess {
-  /** Where the proxy says that it comes from. */
+  /** Client address that the proxy reports. */
   from: string
   email: string
 }

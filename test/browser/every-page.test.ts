@@ -17,7 +17,7 @@ test.after(async () => {
   await scene.close()
 })
 
-/** Of the browser, where the function is called. */
+/** Global functions of the browser, in which the callback runs. */
 interface Styles {
   getComputedStyle(of: unknown): { color: string }
 }

@@ -1,4 +1,4 @@
-/** What happened before the test began, which no endpoint can bring about: four weeks of mail, alerts, and clicks. */
+/** Inserts a past that no endpoint can create: four weeks of mail, alerts and clicks. */
 
 import { type Id, parseWireId } from '../../src/lib/ids.ts'
 import { hourOf } from '../../src/resources/alerts/operator-alerts.ts'
@@ -12,7 +12,7 @@ const WEEKS = 4
 /** The last hours are left to what the test itself does. */
 const REST_HOURS = 3
 
-/** Of all mail that was handed over. */
+/** Shares of all mail that was submitted. */
 const SHARES = {
   sent: 1,
   delivered: 0.985,

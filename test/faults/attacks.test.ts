@@ -10,7 +10,10 @@ import { until } from '../kit/until.ts'
 const test = suite('heavy attacks on mail ports', { limitMs: 120_000 })
 
 const POSTMASTER = 'postmaster@mailhorn.test'
-/** Of its own CPU, between two looks at the thread, in 99 of 100 of them: what others do on the machine does not count. */
+/**
+ * Maximum CPU time of the thread between two checks, in 99 of 100 checks. CPU time of other processes is not
+ * counted.
+ */
 const HELD_MS_MAX = 200
 const LOOK_EVERY_MS = 10
 

@@ -8,7 +8,7 @@ import { FROM_DOMAIN, firstStart, openScene, PASSWORD, type Scene } from './scen
 const CYCLES = Number(process.env.KILL_CYCLES ?? 3)
 const CONTACTS = Number(process.env.BROADCAST_CONTACTS ?? 3_000)
 const test = suite('kill -9 in the middle of a broadcast', { limitMs: 120_000 + CONTACTS * 20 })
-/** Of a delivery whose attempt is under way. */
+/** State of a delivery with an attempt in progress. */
 const LEASED = 1
 /** Every nth message is sent over SMTP; the others go to the simulator. */
 const REAL_EVERY = 10

@@ -49,7 +49,7 @@ function createSenders(): Senders {
   }
 }
 
-/** With a file, so that it takes a while to read. */
+/** Returns a message with a file, so that parsing it takes a while. */
 function mailOf(subject: string): string {
   const file = Buffer.alloc(FILE_BYTES, subject).toString('base64').replace(/.{76}/g, '$&\n')
   return `From: ann@there.example

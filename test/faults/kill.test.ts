@@ -12,7 +12,7 @@ const SEED = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000)
 const CLIENT_COUNT = 20
 const EARLIEST_MS = 300
 const LATEST_MS = 2_000
-/** Of a delivery whose attempt is under way. */
+/** State of a delivery with an attempt in progress. */
 const LEASED = 1
 
 /** Loads the program and kills it at some moment; the recipients whose attempts were under way then. */
@@ -101,7 +101,7 @@ function requireSoundness({ rows }: Scene, count: number) {
   assert.equal(rows('select sum(refs) as refs, count(*) as count from contents'), [{ refs: count, count }])
 }
 
-/** What was under way shows an attempt of unknown outcome, and then the one that delivered it. */
+/** Requires that interrupted deliveries show an attempt of unknown outcome, and then a successful one. */
 async function requireTrace({ rows }: Scene, program: Program, token: string, underWay: Map<string, number>) {
   const total = [...underWay.values()].reduce((sum, count) => sum + count, 0)
   assert.equal(rows("select count(*) as count from attempts where outcome = 'unknown'"), [{ count: total }])

@@ -12,7 +12,7 @@ import { createSenders, type Senders } from './senders.ts'
 const test = suite('faults on PostgreSQL', { limitMs: 280_000 })
 const CYCLES = Number(process.env.KILL_CYCLES ?? 3)
 const CLIENT_COUNT = 20
-/** Of a delivery whose attempt is under way. */
+/** State of a delivery with an attempt in progress. */
 const LEASED = 1
 
 interface Stage extends Scene {
@@ -59,7 +59,7 @@ function requireSoundness({ rows, senders: { wanted } }: Stage) {
   assert.equal(rows('select count(*) as count from idempotency_keys'), [{ count }])
 }
 
-/** How often the MX took mail for each recipient. */
+/** Returns how often the MX accepted mail for each recipient. */
 function takenBy({ ledger }: Scene): Map<string, number> {
   const taken = new Map<string, number>()
   for (const { recipient } of ledger()) taken.set(recipient, (taken.get(recipient) ?? 0) + 1)
@@ -80,7 +80,10 @@ function leased({ rows }: Pick<Stage, 'rows'>): string[] {
   return namesOf(rows(`select address, attempts as attempt from deliveries where state = ${LEASED}`))
 }
 
-/** What a process had asked of the server before it died is carried out or not by now. */
+/**
+ * Waits until the server has ended the sessions of the killed process, so that none of its statements is
+ * pending.
+ */
 async function silent({ rows }: Stage) {
   const sessions =
     "select 1 from pg_stat_activity where datname = current_database() and application_name = 'mailhorn'"

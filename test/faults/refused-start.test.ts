@@ -296,7 +296,10 @@ test('a start is refused and writes nothing when only the database is read-only'
   await isRefused(scene, 'mailhorn.db cannot be written (EROFS)')
 })
 
-/** What SQLite requires of the first 100 octets (file format, section 1.3), one altered at a time. */
+/**
+ * Requirements of SQLite for the first 100 octets (file format, section 1.3), with one octet altered in each
+ * case.
+ */
 const HEADERS: [string, number, number[]][] = [
   ['another magic text', 3, [0x58]],
   ['a page size that is no power of two', 16, [0x10, 0x01]],

@@ -9,7 +9,7 @@ import { openScene, type Scene } from './scene.ts'
 
 const test = suite('kill -9 while old mail is deleted', { limitMs: 120_000 })
 const CYCLES = Number(process.env.KILL_CYCLES ?? 3)
-/** Of 100 emails each. */
+/** Number of batches, of 100 emails each. */
 const BATCHES = 8
 const DAY_MS = 86_400_000
 const SIMULATED = { from: 'me@nowhere.test', to: 'delivered@simulator.test' }

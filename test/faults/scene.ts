@@ -1,6 +1,6 @@
 /**
- * What the fault tests share: the world around the real program, and what is left in its data folder.
- * FAULT_THREADS sets its delivery threads; with FAULT_OUTPUT, everything it printed is shown.
+ * Starts the real program for fault tests, with DNS and an MX host, and reads what is left in its data
+ * folder. FAULT_THREADS sets its delivery threads; with FAULT_OUTPUT, everything it printed is shown.
  */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ export interface Scene {
   settings: Record<string, string>
   /** Starts the program on the scene's data folder. */
   start(): Promise<Program>
-  /** What the MX has taken, on its disk before it said so. */
+  /** Returns the mail that the MX accepted; it writes an entry to the disk before it replies. */
   ledger(): LedgerLine[]
   /** Rows of the running program's database. */
   rows<T>(sql: string, ...parameters: unknown[]): T[]

@@ -6,14 +6,14 @@ import { FROM_DOMAIN, firstStart, openScene, type Scene } from './scene.ts'
 
 const test = suite('kill -9 around the time of scheduled mail', { limitMs: 120_000 })
 const CYCLES = Number(process.env.KILL_CYCLES ?? 3)
-/** Of each cycle. */
+/** Number of scheduled emails per cycle. */
 const SCHEDULED_COUNT = 100
 const SPREAD_MS = 1_000
 /** Everything has been scheduled by then. */
 const LEAD_MS = 3_000
 /** Emails due so shortly before or after the kill are canceled meanwhile. */
 const ABOUT_MS = 150
-/** Of a delivery whose attempt is under way. */
+/** State of a delivery with an attempt in progress. */
 const LEASED = 1
 
 interface Scheduled {

@@ -214,7 +214,7 @@ test('is refused with another MAILHORN_SECRET_KEY than the one it began with', a
   assert.is((await program.call('GET', '/readyz')).status, 200)
 })
 
-/** What the program printed: one line, without a stack trace or a log line. */
+/** Requires that the program printed one line, without a stack trace or log lines, and returns it. */
 function onlyLine({ code, output }: { code: number | null; output: string }): string {
   assert.is(code, 1, output)
   assert.match(output, /^mailhorn: [^\n]+\n$/)
@@ -345,7 +345,10 @@ const LISTENERS = {
   SMTP_SUBMISSION_LISTEN: 'smtp.submission.listen',
 }
 
-/** Of a start that has logged before it failed; no line but that is from the fault. */
+/**
+ * Returns the error line of a start that logged before it failed, and requires that the log has no other
+ * error.
+ */
 function lastLine({ code, output }: { code: number | null; output: string }): string {
   assert.is(code, 1, output)
   assert.not.match(output, /^\s+at /m)

@@ -8,7 +8,7 @@ import { createSenders } from './senders.ts'
 const test = suite('SIGTERM', { limitMs: 120_000 })
 const CYCLES = Number(process.env.STOP_CYCLES ?? 3)
 const CLIENT_COUNT = 20
-/** What supervisors wait before they kill. */
+/** Time that supervisors wait before they kill a process. */
 const PATIENCE_MS = 30_000
 
 /** Asks the program to stop, more than once as terminals and supervisors do, and kills it when it has not after half a minute. */

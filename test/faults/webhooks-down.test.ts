@@ -20,7 +20,7 @@ const HOUR_MS = 60 * MINUTE_MS
 /** Shorter than any limit of an attempt: one that has just begun is not cut off by it. */
 const STEP_MS = 4_000
 const LEASE_MS = 40_000
-/** What docs/webhooks.md says: between one attempt and the next, at least; and at most, when nothing is in the way. */
+/** Minimum delays between attempts according to docs/webhooks.md; `LATEST` times as much is the maximum. */
 const WAITS_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS]
 const LATEST = 1.1
 /** At 0 s, 5 s, 5 min and 35 min; the next would be in the third hour. */
@@ -132,7 +132,7 @@ async function openWorld(t: TestContext, ...manners: Manner[]) {
   return {
     ...{ clock, mx, endpoints },
     send: senderOf(mailhorn),
-    /** What waits, seen while nothing of it is under way: an attempt is counted when it is leased, before it is made. */
+    /** Resolves with the waiting events when none is leased: a lease counts the attempt before it is made. */
     rows: ({ webhookId }: Served) =>
       until(() => {
         const waiting = isStill() ? told.waiting(webhookId) : []
@@ -187,7 +187,7 @@ function senderOf(mailhorn: Mailhorn) {
   }
 }
 
-/** What is recorded of events; also of those that have ended, of which the service keeps the newest alone. */
+/** Records events that have ended in a table, because the service keeps only the newest of them. */
 function openBooks(t: TestContext, mailhorn: Mailhorn) {
   mailhorn.change('create table ended (webhook_id, event_id, attempts, success, lease_until)')
   mailhorn.change(
@@ -215,7 +215,7 @@ function openBooks(t: TestContext, mailhorn: Mailhorn) {
   }
 }
 
-/** As many attempts are recorded of each event as the endpoint has seen requests. */
+/** Asserts that each event has as many recorded attempts as the endpoint has received requests. */
 function assertCounted(recorded: readonly Recorded[], asked: readonly Asked[]) {
   const seen = Map.groupBy(asked, ({ eventId }) => eventId)
   const different = recorded.filter(

@@ -9,7 +9,7 @@ export type Manner = 'well' | 'failing' | 'refusing'
 
 export interface Asked {
   eventId: string
-  /** By the service's clock, epoch ms. */
+  /** Time by the service's clock, epoch ms. */
   at: number
   isTaken: boolean
 }

@@ -158,7 +158,7 @@ async function signIn(program: Program): Promise<string> {
   return (await program.call('POST', '/auth/login', { body })).body.token as string
 }
 
-/** What the process has had in memory at once, as Linux counts it. */
+/** Returns the peak memory of the process (VmHWM of Linux). */
 function peakMemoryMb({ pid }: Program): number {
   const [, kb] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kb) / 1_000)

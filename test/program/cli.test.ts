@@ -102,7 +102,7 @@ async function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
 function typed(options: CommandLineOptions) {
   const type = (line: string, more: Partial<CommandLineOptions> = {}) =>
     mailhornCommand(line.split(' '), { ...options, ...more })
-  /** What a line prints with --json. */
+  /** Runs a command with --json and returns the parsed output. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
   const done = async (line: string, more: Partial<CommandLineOptions> = {}): Promise<any> => {
     const { code, out, err } = await type(`${line} --json`, more)

@@ -1,4 +1,4 @@
-/** What the pages for readers say of other pages and of files is true. */
+/** Checks that references from documentation pages to other pages and files are valid. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -17,7 +17,7 @@ const proseOf = (page: string) =>
     .replace(/^```.*?^```/gms, '')
     .replace(/`[^`\n]*`/g, '')
 
-/** As they are addressed: words in lower case, with hyphens between. */
+/** Returns the anchors of a page's headings: lower case, with hyphens between words. */
 function anchorsOf(page: string): string[] {
   const headings = textOf(page)
     .replace(/^```.*?^```/gms, '')

@@ -46,7 +46,7 @@ const CONFIG_READERS = ['main.ts, cli.ts', 'app', 'config']
 
 interface Place {
   folder: string
-  /** Of a folder that has several; empty otherwise. */
+  /** Part of a folder that has several; empty otherwise. */
   part: string
 }
 
@@ -155,7 +155,10 @@ test('one file chooses the database, and nothing else knows which it is', () => 
   assert.equal([...new Set(knowing.map(({ file }) => file))], ['src/store/opening/dialect.ts'])
 })
 
-/** What the browser runs of ours beside its own: it renders templates as the server does, without a line that needs one. */
+/**
+ * Files of the server that browsers run, too: they render templates as the server does, and use nothing of
+ * Node.
+ */
 const SHARED_WITH_WEB = [
   'src/pipeline/broadcasts/starter.ts',
   'src/protocols/mime/html/text-part.ts',

@@ -45,7 +45,7 @@ async function aDraft(): Promise<string> {
   return body.id
 }
 
-/** By a session of its own: some end all others. */
+/** Sends the request with a new session, because some routes end all other sessions. */
 async function send(route: Route, body: Body, spelling = (id: string) => id): Promise<ApiAnswer> {
   const params = paramsOf(owned, route)
   if (route.path === '/broadcasts/:id/send') params.id = await aDraft()
@@ -102,7 +102,7 @@ const EMPTY: Readonly<Record<string, unknown>> = {
 
 /** Keys for which an empty text is refused, because it would widen what the request applies to. */
 const RESTRICTING = /^(?:domain|site|plan|.+_(?:id|at|in))$/
-/** Where an empty text is documented to take a value away, or to stand for a short default. */
+/** Fields for which an empty string is documented to remove the value, or to select a default. */
 const REMOVING = new Map([
   ['PATCH /broadcasts/:id', ['segment_id', 'topic_id', 'template_id']],
   ['POST /emails/:id/share', ['expires_in']],

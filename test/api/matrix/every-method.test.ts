@@ -21,7 +21,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n'
 const LENGTH = (text: string) => `${JSON_TYPE}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 const CHUNK = `20000\r\n${' '.repeat(0x2_0000)}\r\n`
 
-/** What follows the lines that say who asks for what. */
+/** Header fields and bodies that follow the request line, Host and the credential. */
 const ENDS: Record<string, string> = {
   nothing: '\r\n',
   'an empty object': LENGTH('{}'),
@@ -55,7 +55,7 @@ async function ask(method: string, path: string, who: string, end: string): Prom
   return replies[0]!
 }
 
-/** In the shape that the route describes, or in that of every error; nothing is ever empty. */
+/** Asserts that a reply has the shape of the route or of an error, and is never empty. */
 async function assertShape(method: string, path: string, { status, headers, text }: RawReply) {
   assert.ok(status < 500, `${method} ${path}: ${status} ${text}`)
   if (method === 'HEAD') {

@@ -12,7 +12,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('what every route answers to nonsense')
 const routes = await allRoutes()
-/** Those that look at a body. */
+/** Routes that read a body. */
 const readers = routes.filter(({ body }) => body !== undefined)
 const others = routes.filter(({ body }) => body === undefined)
 let mailhorn: Mailhorn
@@ -34,7 +34,7 @@ interface Nonsense {
   type?: string
 }
 
-/** By a session of its own: some routes end it. */
+/** Sends the request with a new session, because some routes end it. */
 async function ask({ method, path }: Route, target: string, { body, type }: Nonsense): Promise<ApiAnswer> {
   const response = await fetch(mailhorn.baseUrl + target, {
     method,

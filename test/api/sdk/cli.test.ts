@@ -50,7 +50,7 @@ test('docs/sdks.md says of each command whether it works', async t => {
   assertDocumented('commands of the command line', outcomesText('commands', outcomes))
 })
 
-/** What it prints is JSON, behind a line of the package that it uses. */
+/** Returns the message of a failed command: it prints JSON, after a line of the package that it uses. */
 function messageOf(errors: string): string {
   const found = /^\{\n {2}"error": \{.*/ms.exec(errors)
   return found ? (JSON.parse(found[0]) as { error: { message: string } }).error.message : errors

@@ -17,7 +17,7 @@ import { until } from '../../kit/until.ts'
 const test = suite('resend packages are told of')
 const MIB = 1024 * 1024
 let mailhorn: Mailhorn
-/** Of the first account, bound to `bound.example`. */
+/** API key of the first account, bound to `bound.example`. */
 let boundKey = ''
 /** Neither is the caller's. */
 let foreign = { email: '', template: '' }
@@ -50,7 +50,7 @@ interface Row {
   what: string
   name: string
   status: number
-  /** Of the caller; the first account's when absent. */
+  /** Returns the key of the caller; the first account's when absent. */
   key?(): string
   ask(client: Client): Promise<Answer>
   says?: RegExp

@@ -18,11 +18,11 @@ interface Topic {
   subscription: string
 }
 
-/** How a library writes what is not the same in all of them. */
+/** Requests that the libraries write differently. */
 interface Dialect {
   /** Fields of a new template, beside its name and HTML. */
   template(alias: string): Json
-  /** What a change of a template's subject sends. */
+  /** Returns the body that changes a template's subject. */
   templateChange(subject: string): Json
   /** Paths of claims begin so. */
   claims?: string
@@ -30,7 +30,7 @@ interface Dialect {
   nothing?: object
   /** The body that changes topics. */
   topics?(topics: Topic[]): unknown
-  /** How it names a file to import; absent where it has no imports. */
+  /** Name of the form field of an imported file; absent without imports. */
   importName?: string
 }
 

@@ -34,15 +34,15 @@ const HTML = '<p>Grüße & "Küsse" 😀</p>'
 const MAIL = { from: 'Ann <ann@here.example>', to: ['ok+label@there.example'] }
 
 interface Written {
-  /** As the library writes an email with all that it can, under the subject given. */
+  /** Returns an email with the given subject and every field that the library can write. */
   email(subject: string): object
-  /** How the stored one differs from what is common to all. */
+  /** Fields of the stored email that differ from those common to all libraries. */
   stored?: object
   /** One from a template; without it the library has no templates. */
   templated?(id: string): object
-  /** Of a list of two. */
+  /** Headers of a batch of two emails. */
   batch?: { headers?: string[] }
-  /** Of a move to another time, beside that. */
+  /** Returns further fields of a request that reschedules an email. */
   moved?(id: string): object
 }
 
@@ -52,7 +52,7 @@ const tags = [{ name: 'kind', value: 'a' }]
 const headers = { 'X-Entity-Ref-ID': 'ref/1' }
 const STRICT = { headers: ['x-batch-validation: strict'] }
 
-/** What each sends, by the name it has among the clients; nobody sends a key that it has not been told. */
+/** Requests by name of the client. A client without a key for a kind of request does not send it. */
 const WRITTEN: Readonly<Record<string, Written>> = {
   'node 1.1': {
     email: subject => ({

@@ -14,7 +14,7 @@ const test = suite('a certificate from an authority')
 
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const HOST = 'mail.example.com'
-/** Those of the MX records that customers of the regions get. */
+/** MX hosts of the records that customers in each region get. */
 const MX_HOSTS = ['us-west-2', 'us-east-1', 'eu-west-1'].map(region => `feedback-smtp.${region}.${HOST}`)
 const challenges: Challenge[] = []
 
@@ -53,7 +53,7 @@ test.after(async () => {
   await authority.close()
 })
 
-/** As the authority finds it: over UDP, or over plain HTTP. */
+/** Validates a challenge as the authority does: over UDP, or over plain HTTP. */
 async function prove(challenge: Challenge): Promise<string | undefined> {
   await started.promise
   challenges.push(challenge)
@@ -100,7 +100,7 @@ async function shown(): Promise<X509Certificate[]> {
   ]
 }
 
-/** Of the certificate that is shown once it is another one. */
+/** Resolves with the serial number of the served certificate once it has changed. */
 const next = (before: string) =>
   until(async () => {
     mailhorn.clock.advance(100)

@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 import { rsaFile } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 
-/** What the listeners negotiate: cipher suites, and how long the keys of session tickets live. */
+/** Tests what the listeners negotiate: cipher suites, and the lifetime of session ticket keys. */
 const test = suite('TLS of the listeners')
 
 const DAY_MS = 86_400_000

@@ -45,7 +45,9 @@ async function untilStates(mailhorn: Mailhorn, id: string, wanted: string) {
   })
 }
 
-/** What a receiver finds that looks the keys up now, through the domain's CNAMEs and our server. */
+/**
+ * Verifies a message like a receiver that looks the keys up now, through the domain's CNAMEs and our server.
+ */
 async function verdicts(mailhorn: Mailhorn, message: Buffer): Promise<string[]> {
   const resolver = async (name: string) => {
     const token = name.split('.')[0]!

@@ -37,7 +37,7 @@ test.before(async () => {
 })
 test.after(() => mailhorn.close())
 
-/** What makes many a request good enough to be taken. */
+/** Returns valid values for common fields, so that many requests are accepted. */
 function vocabulary(): Record<string, string[]> {
   const addresses = ['delivered', 'bounced', 'Ann <delivered+1', 'failed'].map(
     local => `${local}@simulator.test${local.includes('<') ? '>' : ''}`,
@@ -114,7 +114,7 @@ function requestTo(route: Route): Arbitrary<Request> {
   })
 }
 
-/** Where there is more to read, there is more to get wrong. */
+/** Returns how often a route is chosen: routes with more fields are tested more. */
 function weightOf({ body, query, path }: Route): number {
   if (body && /^\/emails/.test(path)) return 16
   return body || query ? 2 : 1
@@ -188,7 +188,10 @@ function bearerOf(credential: string): { key?: string } {
   return credential === 'none' ? {} : { key: 'nonsense' }
 }
 
-/** With dots resolved, as clients do before they ask. A browser that ends up at the root is led to the dashboard: no answer of the API. */
+/**
+ * Sends a request, with dot segments resolved as clients do. `/` is requested with any `Accept`, because
+ * browsers are redirected from there to the dashboard.
+ */
 async function ask(request: Request): Promise<ApiAnswer> {
   const { method, credential, body } = request
   const { pathname, search } = new URL(mailhorn.baseUrl + request.target)

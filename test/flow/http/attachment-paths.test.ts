@@ -16,7 +16,7 @@ const ZONE = `
 `
 let web: WebHost
 let mailhorn: Mailhorn
-/** What is served, by path. */
+/** Served files by path. */
 const files = new Map<string, { body: string | Buffer; status?: number; headers?: Record<string, string> }>()
 /** Requests that are not answered until they are let go. */
 let held: (() => void)[] | undefined

@@ -19,7 +19,7 @@ const REAL = 'ok@there.example'
 const SIMULATED = 'delivered@simulator.test'
 
 let mx: FakeMx
-/** Of the tests that change no setting. */
+/** Service for the tests that change no setting. */
 let shared: Awaited<ReturnType<typeof open>>
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
@@ -30,7 +30,7 @@ test.after(async () => {
   await mx.close()
 })
 
-/** What a test asks of one service. */
+/** Returns helpers that call one service. */
 function asked(mailhorn: Mailhorn) {
   const call = async (method: string, path: string, body?: object) => {
     const session = await mailhorn.signIn()

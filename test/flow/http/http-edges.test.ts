@@ -32,7 +32,7 @@ function post(path: string, body: string, ...lines: string[]): string {
 const send = (subject = 'hi') => post('/emails', JSON.stringify({ ...MAIL, subject }))
 const CHUNKED = ['Transfer-Encoding: chunked', 'Content-Type: application/json']
 
-/** What follows a complete request, and the status of its refusal. */
+/** Bytes that follow a complete request, and the status of their refusal. */
 const FOLLOWERS: [what: string, bytes: string, status: number][] = [
   ['the rest of a body that is longer than its length', '{}\r\n\r\n', 400],
   ['a line that is no request', 'hello\r\n\r\n', 400],

@@ -47,7 +47,7 @@ interface Reply {
   text: string
 }
 
-/** As the world comes to a link: by the name of its host. */
+/** Requests a link by the name of its host, as a visitor does. */
 function visit(
   url: string,
   {

@@ -17,7 +17,7 @@ const THERE = `
 let mx: FakeMx
 let mailhorn: Mailhorn
 let stranger: OtherAccount
-/** What the first account has, and what the stranger has. */
+/** Resources of the first account, and of the stranger. */
 let owned: Owned
 let strange: Owned
 

@@ -13,7 +13,7 @@ mx.there.example A 127.0.0.2
 far.example MX 10 mx.far.example
 mx.far.example A 127.0.0.3`
 
-/** Of all tests but one, each of which leaves the queue empty. */
+/** Service for all tests but one; each leaves the queue empty. */
 let shared: Awaited<ReturnType<typeof open>>
 test.before(async () => {
   shared = await open()

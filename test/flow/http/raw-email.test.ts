@@ -51,7 +51,7 @@ async function answer(id: string, query: string, method = 'GET') {
 const ask = (id: string, query = '') =>
   mailhorn.call('GET', `/emails/${id}/raw${query}`, { key: mailhorn.apiKey })
 
-/** What the MX took for an address, last. */
+/** Returns the newest message that the MX accepted for an address. */
 const taken = (address: string) => mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data
 const sameBytes = (a: Buffer, b: Buffer) => assert.ok(a.equals(b), `\n${a}\n-----\n${b}`)
 

@@ -109,7 +109,7 @@ async function useSecrets({ program, zone, secrets }: Scene) {
   await program.call('POST', '/auth/logout', { token })
 }
 
-/** With a token that the provider repeats in its refusal. */
+/** Configures the domain with a token that the provider repeats in its refusal. */
 async function configureDomain(program: Program, token: string) {
   const { body } = await program.call('GET', '/domains', { token })
   const path = `/domains/${body.data[0].id}/autoconfigure`

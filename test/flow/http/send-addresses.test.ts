@@ -22,7 +22,7 @@ for (const text of ['a@b.example, c@d.example', 'a@b.example, Bob <c@d.example>'
       await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], refusal)
     })
 
-/** What is given, what the API shows of it, and the one recipient it stands for. */
+/** Given address, the address that the API shows, and the one recipient. */
 const ONE_MAILBOX = [
   ['  delivered@SIMULATOR.Test  ', 'delivered@simulator.test', 'delivered@simulator.test'],
   ['jose\u0301@simulator.test', 'jos\u00e9@simulator.test', 'jos\u00e9@simulator.test'],

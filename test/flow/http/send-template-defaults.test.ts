@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('mail by template: sender, reply addresses, fallbacks and types')
 let mailhorn: Mailhorn
 let session = ''
-/** Of the template ORDER. */
+/** Id of the template ORDER. */
 let order = ''
 test.before(async () => {
   mailhorn = await startMailhorn()

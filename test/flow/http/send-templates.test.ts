@@ -8,7 +8,7 @@ const test = suite('POST /emails with a template')
 let mailhorn: Mailhorn
 let session = ''
 let stranger: OtherAccount
-/** Of the template WELCOME. */
+/** Id of the template WELCOME. */
 let welcome = ''
 test.before(async () => {
   mailhorn = await startMailhorn()

@@ -29,7 +29,7 @@ async function send(email: object): Promise<string> {
 const share = (of: string, body: object = {}, key = mailhorn.apiKey) =>
   mailhorn.call('POST', `/emails/${of}/share`, { key, body })
 
-/** As a visitor without any credential. */
+/** Requests a URL without a credential. */
 async function visit(url: string, method = 'GET') {
   const response = await fetch(url, { method })
   const { status, headers } = response

@@ -41,7 +41,7 @@ function post(path: string, length: number, headers = ''): string {
   return `POST ${path} HTTP/1.1\r\nhost: x\r\n${JSON_TYPE}${headers}content-length: ${length}\r\n`
 }
 
-/** What was sent before has by then been read by the service, and has taken its room. */
+/** Makes requests, after which the service has read everything that was sent before them. */
 async function othersWereServed() {
   for (let i = 0; i < 20; i++) await mailhorn.call('GET', '/emails', { key: mailhorn.apiKey })
 }

@@ -21,7 +21,7 @@ const ZONE = `
   mx.test            A 127.0.0.1
 `
 let mx: FakeMx
-/** In front of us, with a certificate for all names below the domain. */
+/** Reverse proxy in front of the service, with a certificate for all names below the domain. */
 let proxy: WebHost
 /** Whether it passes on what comes, or has a page of its own. */
 let isOurs = true
@@ -86,7 +86,7 @@ async function newEmail(more: object = {}) {
   }
 }
 
-/** By the host's name, as its visitors come. */
+/** Requests a path by the host's name, as visitors do. */
 function ask(path: string, host: string): Promise<{ status: number; location: string | undefined }> {
   const { hostname, port } = new URL(mailhorn.baseUrl)
   return new Promise((resolve, reject) => {

@@ -59,7 +59,7 @@ async function receive(data: string, from = 'delivered@simulator.test'): Promise
   })
 }
 
-/** As it leaves. */
+/** Returns the message as it was sent, with header lines unfolded. */
 async function rawOf(id: string): Promise<string> {
   await mailhorn.emailWhen(id, 'delivered')
   return (await get(`/emails/${id}/raw`)).body.replace(/\r\n[\t ]/g, ' ')

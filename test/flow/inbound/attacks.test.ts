@@ -7,7 +7,7 @@ import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { certificateFiles } from '../../kit/tls.ts'
 
-/** What attackers do at port 25: nothing is relayed, nothing is held for long, nobody else notices. */
+/** Attacks on port 25: nothing is relayed or held for long, and other clients do not notice. */
 const test = suite('attacks on port 25')
 
 const HERE = 'here.example'

@@ -42,7 +42,7 @@ test.after(async () => {
 interface Sent {
   id: string
   recipient: string
-  /** Where bounces of it go. */
+  /** Address for bounces of the email. */
   returnPath: string
   /** Its head, as the recipient's host got it. */
   head: string

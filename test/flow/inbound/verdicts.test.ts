@@ -48,7 +48,7 @@ async function start(env: Record<string, string> = {}): Promise<Mailhorn> {
   return mailhorn
 }
 
-/** What is thought of the letter, once it is listed. */
+/** Sends the letter, and resolves with its verdicts once it is listed. */
 async function judged(mailhorn: Mailhorn, of: Letter, from = 'ann@here.test'): Promise<Judged> {
   const { length } = mailhorn.rows('select 1 from inbound_messages where listed_at is not null')
   const data = textOf(of).replaceAll('\r\n', '\n').replace(/\n$/, '')

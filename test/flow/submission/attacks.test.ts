@@ -5,7 +5,7 @@ import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-/** What attackers do at the ports for users: keys are not guessed, nobody is locked out for it, no message does harm. */
+/** Attacks on the submission ports: keys cannot be guessed, nobody is locked out, no message does harm. */
 const test = suite('attacks on submission')
 
 const ELSEWHERE = '127.0.0.9'
@@ -46,7 +46,7 @@ async function signedIn(t: TestContext, from?: string): Promise<SmtpClient> {
   return client
 }
 
-/** Of a guess, with how long it was waited for. */
+/** Returns the reply to a guess, with the time that it took. */
 async function guess(client: SmtpClient, user = 'resend', mechanism: 'PLAIN' | 'LOGIN' = 'PLAIN') {
   const began = mailhorn.clock.monotonic()
   if (mechanism === 'LOGIN') {

@@ -284,7 +284,7 @@ const dueFor = (address: string) =>
     )
     .map(({ action }) => action)
 
-/** What the next hop sends to the return path after it has accepted a message. */
+/** Reports that the next hop sends to the return path after it has accepted a message. */
 const REPORTS = {
   failed: {
     action: 'failed',

@@ -1,4 +1,4 @@
-/** What heads say: subjects, addresses, names of files, and fields that are meant to do harm. */
+/** Fixtures of header fields: subjects, addresses, file names, and malicious fields. */
 import { type Fixture, utf8 } from './fixture.ts'
 
 type Listed = readonly (readonly [name: string | null, address: string])[]

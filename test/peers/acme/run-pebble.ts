@@ -12,7 +12,7 @@ import { until } from '../../kit/until.ts'
 
 export interface RunningPebble {
   directoryUrl: string
-  /** What its certificates are to be verified by, PEM. */
+  /** Root certificate that verifies its certificates, PEM. */
   root: string
   log(): string
   close(): Promise<void>

@@ -65,7 +65,7 @@ function run(program: string, args: readonly string[], input = ''): Promise<Ende
   })
 }
 
-/** What a program is to send, put together by ourselves where it takes whole messages. */
+/** Returns a complete message, for programs that submit one as it is. */
 const letter = (sender: string, to: string) =>
   [
     `From: ${sender}`,

@@ -38,7 +38,7 @@ test.after(async () => {
 
 interface Way {
   port: number
-  /** Of its transport, besides where it leads. */
+  /** Options of its transport, besides host and port. */
   transport: string
 }
 

@@ -57,7 +57,7 @@ async function dkimpy(t: TestContext, message: Buffer): Promise<string[]> {
   return (await runPython(script, [join(folder, '0.eml'), mailhorn.zone.server], PACKAGES)) as string[]
 }
 
-/** What a receiving system makes of a message: SPF, DKIM, DMARC, all over our DNS. */
+/** Verifies a message as a receiver does: SPF, DKIM and DMARC, over our DNS. */
 async function verdicts(message: Buffer) {
   const resolver = new Resolver()
   resolver.setServers([mailhorn.zone.server])

@@ -9,7 +9,7 @@ const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.4
 `
-/** How each writes an inline image, and what its Buffers become on the wire: see its `dist`. */
+/** Releases of the SDK and the field in which each sends the id of an inline image. */
 const CLIENTS = [
   { name: 'resend', version: '6.38', inline: 'contentId' },
   { name: 'resend-6-22', version: '6.22', inline: 'contentId' },

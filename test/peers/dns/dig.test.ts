@@ -39,7 +39,7 @@ type Row = [
   expected: { status?: string; answer?: string[]; authority?: string[]; aa?: boolean },
 ]
 
-/** What both tools must see. */
+/** Queries with the answers that both tools must return. */
 const MATRIX: Row[] = [
   [`${MAIL_HOST} SOA`, { answer: [SOA] }],
   [`${MAIL_HOST} NS`, { answer: [`${at()} NS ${at('ns1.')}`, `${at()} NS ${at('ns2.')}`] }],

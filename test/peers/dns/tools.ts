@@ -1,4 +1,7 @@
-/** What the DNS peer tests share: Debian's tools, and two of our servers, the provider's and a customer's. */
+/**
+ * Shares helpers between the DNS peer tests: Debian's tools, and two of our servers, the provider's and a
+ * customer's.
+ */
 import { spawn } from 'node:child_process'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -14,7 +17,7 @@ export const MAIL_HOST = 'mailhorn.example'
 export const CUSTOMER = 'customer.example'
 export const TOKEN = 'abcdefghij234567klmnop'
 export const REVOKED_TOKEN = 'revokedabcdefghij234567'
-/** As long as that of a 2048-bit RSA key. */
+/** Record as long as that of a 2048-bit RSA key. */
 export const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 export const LONG_TEXT = 'x'.repeat(3_000)
 

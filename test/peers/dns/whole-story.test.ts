@@ -69,7 +69,7 @@ async function openStory(t: TestContext) {
   return { knot, mx, mailhorn, call, server }
 }
 
-/** As a customer puts them into the zone file. */
+/** Returns the records as lines of a customer's zone file. */
 function linesOf(records: readonly DnsRecordView[], nameOf = (host: string) => `${host}.`): string[] {
   return records.map(({ type, host, value, priority = '' }) => {
     const data = type === 'TXT' ? `"${value}"` : `${value}.`
@@ -77,7 +77,7 @@ function linesOf(records: readonly DnsRecordView[], nameOf = (host: string) => `
   })
 }
 
-/** By dkimpy, with the keys that unbound finds. */
+/** Verifies a message with dkimpy, which looks the keys up with unbound. */
 async function verdicts(t: TestContext, message: Buffer, server: string): Promise<string[]> {
   const folder = await temporaryFolder(t)
   await writeMessages(folder, [message])

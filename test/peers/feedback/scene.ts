@@ -8,14 +8,14 @@ import { until } from '../../kit/until.ts'
 /** It takes mail for three local parts at `there.example`, and fails later. */
 export interface Reporter {
   port: number
-  /** Of nobody, of a full mailbox, and of somebody whose host does not answer now. */
+  /** Local parts of an unknown user, of a full mailbox, and of a user whose host does not respond. */
   names: { gone: string; full: string; late: string }
   log(): string
   close(): Promise<void>
 }
 
 export const REPORTER_HOST = '127.0.0.6'
-/** Where return paths lead. */
+/** Domain of the return paths. */
 export const RETURN_DOMAIN = 'send.here.example'
 const ZONE = `
   there.example     MX 10 mx.there.example

@@ -11,7 +11,7 @@ import { CLAMD_STREAM_BYTES, startClamd, startRspamd, startSpamd, VIRUS, VIRUS_N
 const test = suite('peers/filters')
 const { signal } = new AbortController()
 
-/** What spam filters agree to call spam, to be tested with. */
+/** String that spam filters agree to classify as spam, for tests (GTUBE). */
 const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
 /** Filters count against a letter that it was written days ago. */
 const fields = letter().fields.map(([name, value]): [string, string] => [

@@ -8,7 +8,7 @@ import { listens } from '../../kit/listens.ts'
 import { until } from '../../kit/until.ts'
 
 const HOST = '127.0.0.1'
-/** What our signature database calls a virus; no scanner of this world does. */
+/** Test virus of our signature database; other scanners do not know it. */
 export const VIRUS = 'MAILHORN-TEST-OF-VIRUS-SCANNERS-NOT-A-VIRUS'
 export const VIRUS_NAME = 'Mailhorn.Test.String.UNOFFICIAL'
 /** Its limit for a stream. */
@@ -21,7 +21,7 @@ export interface RunningFilter {
   close(): Promise<void>
 }
 
-/** With a database of one signature of our own. */
+/** Starts clamd with a database of one signature, `VIRUS`. */
 export async function startClamd(): Promise<RunningFilter & { path: string }> {
   const root = packageFolder('clamav-daemon')
   const folder = mkdtempSync(join(tmpdir(), 'clamd-'))
@@ -44,8 +44,8 @@ export async function startClamd(): Promise<RunningFilter & { path: string }> {
 }
 
 /**
- * With the rules that the package brings, and without a network, unless `settings` are given: lines of a `local.cf`, which has to
- * say whom to ask for DNS.
+ * Starts spamd with the rules of the package and without a network. `settings` are lines of a `local.cf` in
+ * place of these; they must name a DNS server.
  */
 export async function startSpamd(settings?: readonly string[]): Promise<RunningFilter> {
   const root = packageFolder('spamd')
@@ -71,7 +71,7 @@ export async function startSpamd(settings?: readonly string[]): Promise<RunningF
   return filter
 }
 
-/** With the rules of the package, as far as they need no Redis. @param nameServer `host:port` */
+/** Starts rspamd with those rules of the package that do not need Redis. @param nameServer `host:port` */
 export async function startRspamd(nameServer: string): Promise<RunningFilter> {
   const port = await freePort()
   const root = openDebianRoot({

@@ -109,7 +109,10 @@ function resolverOf(records: Records): BudgetedResolver {
   }
 }
 
-/** What pyspf is stricter about than RFC 7208: a modifier that nobody knows twice, and a record that names itself. */
+/**
+ * Returns false for cases in which pyspf is stricter than RFC 7208: unknown modifiers that occur twice, and
+ * records that include themselves.
+ */
 function isPlain({ records }: Case): boolean {
   return Object.entries(records).every(([domain, { TXT }]) => {
     const terms = [TXT ?? []].flat().flatMap(text => String(text).split(' '))

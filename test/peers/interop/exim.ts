@@ -36,7 +36,10 @@ export async function eximReceiver(options: ReceiverOptions): Promise<Receiver> 
   }
 }
 
-/** What differs from listener to listener is chosen by the address that the client came to. */
+/**
+ * Returns the configuration of Exim. Options that differ between listeners depend on the address that the
+ * client connected to.
+ */
 function configuration(port: number, { listeners, domains }: ReceiverOptions): string {
   const byListener = (choose: (listener: Listener) => string, otherwise: string) =>
     listeners.reduceRight(

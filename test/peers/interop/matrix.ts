@@ -1,4 +1,4 @@
-/** What every receiver is put through. */
+/** Defines the tests that every receiving server runs. */
 import * as assert from 'uvu/assert'
 import type { Suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -16,18 +16,18 @@ import {
 
 export interface Traits {
   start(options: ReceiverOptions): Promise<Receiver>
-  /** What it cannot be set up to do. */
+  /** Listeners that it cannot be configured to have. */
   without: readonly ListenerName[]
   /** False where STARTTLS is offered and every handshake breaks off. */
   tls: boolean
   smtpUtf8: boolean
-  /** What it logs of a message that was announced with BODY=8BITMIME, where it does. */
+  /** Log line of a message with BODY=8BITMIME; absent if it does not log this. */
   eightBit?: RegExp
-  /** What it says of somebody it does not know. */
+  /** Reply to RCPT for an unknown user. */
   unknownUser: RegExp
-  /** How its trace tells that a message came in plain text, and over TLS. */
+  /** Trace fields of a message received in plain text, and over TLS. */
   traces: readonly [plain: RegExp, secured: RegExp]
-  /** What it has in its log when we do what we must not. */
+  /** Log line about a client that violates the protocol. */
   complaint: RegExp
 }
 

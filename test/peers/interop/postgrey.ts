@@ -22,7 +22,7 @@ const OPTIONS = [
   ...['--whitelist-clients=/dev/null', '--whitelist-recipients=/dev/null'],
 ]
 
-/** With the delay it has by default, five minutes. */
+/** Starts Postgrey with its default delay of five minutes. */
 export async function startPostgrey(): Promise<Postgrey> {
   const root = packageFolder('postgrey')
   const folder = mkdtempSync(join(tmpdir(), 'postgrey-'))

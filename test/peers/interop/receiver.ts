@@ -6,7 +6,10 @@ import type { CertificateName } from '../../kit/tls.ts'
 export interface Listener {
   name: string
   host: string
-  /** What it shows when STARTTLS is asked for; null where that is not offered. `tls-1.1` has a good one, and no later TLS. */
+  /**
+   * Certificate of the listener; null where STARTTLS is not offered. `tls-1.1` has a good one, and at most
+   * TLS 1.1.
+   */
   certificate: CertificateName | 'tls-1.1' | null
   pipelining: boolean
   chunking: boolean

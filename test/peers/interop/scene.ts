@@ -27,7 +27,7 @@ export interface Scene {
   /** The first attempt at the first recipient. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   attemptAt(id: string): Promise<any>
-  /** As it is said to have left. */
+  /** Returns the message as the API shows it. */
   raw(id: string): Promise<Buffer>
   /** Has the domain publish another policy, and Mailhorn look for it. */
   changePolicy(mode: string, mx: string): void
@@ -119,7 +119,7 @@ function zoneOf(listeners: readonly Listener[]): string {
   ].join('\n')
 }
 
-/** What a receiving system makes of a message: SPF, each signature, DMARC, all over our DNS. */
+/** Verifies a message as a receiver does: SPF, each signature and DMARC, over our DNS. */
 export async function verdicts({ mailhorn }: Scene, message: Buffer): Promise<string[]> {
   const resolver = new Resolver()
   resolver.setServers([mailhorn.zone.server])

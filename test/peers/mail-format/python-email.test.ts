@@ -74,8 +74,8 @@ test('reads an attached message as a message', async t => {
 
 const headerText = awkwardText.map(text => text.toWellFormed().replace(/[\r\n]+/g, ' '))
 /**
- * As the address parser leaves them, and no longer than one encoded word: Python 3.11 leaves the blank
- * between two in a display name, against RFC 2047 §6.2.
+ * Display names as the address parser returns them, short enough for one encoded word: Python 3.11 keeps the
+ * blank between two encoded words in a display name, against RFC 2047 §6.2.
  */
 const displayName = headerText.map(text => {
   const line = text.replace(/[\x00-\x1f\x7f\x85\s]+/g, ' ').trim()

@@ -14,13 +14,13 @@ interface Part {
   method: string | null
   disposition: string | null
   filename: string | null
-  /** With angle brackets. */
+  /** Content-ID with angle brackets. */
   contentId: string | null
   /** Base64. */
   content: string
 }
 
-/** What a reader sees of a mail; parts are its leaves, in their order. */
+/** Mail as a reader parses it; `parts` are its leaves, in their order. */
 interface Read {
   subject: string
   from: [name: string, address: string][]

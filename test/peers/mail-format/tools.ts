@@ -1,5 +1,5 @@
 /**
- * What the peer tests of this folder share: a folder of messages, and Debian's Python with our small
+ * Shares helpers between the peer tests of this folder: a folder of messages, and Debian's Python with our
  * scripts.
  */
 import { spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import type { TestContext } from '../../kit/suite.ts'
 
 /** Debian's own: another Python on the path would not see Debian's modules. */
 const PYTHON = '/usr/bin/python3'
-/** As Python, Perl, Ruby and Java say it. */
+/** Errors of Python, Perl, Ruby and Java about a missing library. */
 const MISSING_LIBRARY = /ModuleNotFoundError|Can't locate|cannot load such file|package .* does not exist/
 
 /** A folder that is removed when the test ends. */
@@ -31,8 +31,7 @@ export async function writeMessages(
 }
 
 /**
- * What a script of this folder prints, which is JSON.
- *
+ * Runs a Python script of this folder and returns the JSON that it prints.
  * @throws when Python, or a module from one of the Debian packages, is missing
  */
 export async function runPython(script: string, args: readonly string[], packages: string): Promise<unknown> {
@@ -40,8 +39,7 @@ export async function runPython(script: string, args: readonly string[], package
 }
 
 /**
- * What a script of this folder in any language prints, which is JSON.
- *
+ * Runs a script of this folder and returns the JSON that it prints.
  * @param interpreter program and its arguments, to which the script is appended
  * @throws when the interpreter, or a library from one of the Debian packages, is missing
  */

@@ -133,7 +133,7 @@ test('MTA-STS: no request is made when it is off', async t => {
 const ENFORCED = POLICY.replace('testing', 'enforce')
 const idOf = (text: string) => hash('sha256', text, 'hex').slice(0, 20)
 
-/** With `enforce` configured, the web host serves what the service would serve in the mode. */
+/** Configures `enforce`. The web host serves the policy that the service would serve in the current mode. */
 async function enforcing(t: TestContext, mx: FakeMxOptions['tls']) {
   const parts = await given(t, { mode: 'enforce', mx })
   const mode = () => readSetting(parts.store.db, MTA_STS_MODE)

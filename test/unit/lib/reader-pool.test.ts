@@ -88,7 +88,7 @@ function heldJobs(readers: ReaderPool) {
     ends.get(label)!()
     await until(() => began.length === count || undefined)
   }
-  /** Those that have not begun end when they begin. */
+  /** Ends all readings; those that have not begun end when they begin. */
   const endAll = () => {
     for (const resolve of ends.values()) resolve()
   }

@@ -27,7 +27,7 @@ const SOURCES: Record<string, string> = {
     }`,
 }
 
-/** As `scripts/build-service.js` has it bundled, of sources in memory. */
+/** Bundles sources in memory with the options of `scripts/build-service.js`. */
 async function bundled() {
   const { outputFiles } = await build({
     entryPoints: ['/one.ts'],

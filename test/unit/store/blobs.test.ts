@@ -240,7 +240,7 @@ test('blobs: drafts of a previous process are deleted, other files stay', async 
   assert.equal(store.files(), [hexOf(bytesOf(70_000, 'a'))])
 })
 
-/** As an operator who tidies up, or a cleaner of old files, while the service runs. */
+/** Removes drafts, as an operator or a cleaner of old files may do while the service runs. */
 const removeDrafts = ({ blobFolder }: { blobFolder: string }) => clearDrafts(blobFolder)
 
 test('blobs: a staged attachment whose draft has gone is an error of its request, and the next one is stored', async t => {

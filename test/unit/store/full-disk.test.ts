@@ -8,7 +8,7 @@ import type { ScriptedCommands } from './scripted-writer.ts'
 
 const test = suite('store/full-disk')
 
-/** In units of 512 octets: no file may have more than 1.7 MB. */
+/** Maximum size of a file, in blocks of 512 octets: 1.7 MB. */
 const LIMIT_BLOCKS = 3_400
 
 test('full disk: writes that do not fit are refused, also during a checkpoint, and nothing is lost', async t => {

@@ -1,4 +1,6 @@
-/** What the programs share. The test passes the base URL and a session as environment variables. */
+/**
+ * Shares helpers between the programs. The test passes the base URL and a session as environment variables.
+ */
 
 const { MAILHORN_URL, MAILHORN_TOKEN } = process.env
 

@@ -63,7 +63,7 @@ async function open(
     sources?: CheckedSource[]
     settings?: Partial<SourceSettings>
     report?: DoctorReport
-    /** What is wrong with the configured records. */
+    /** Error in the configured records. */
     zoneFault?: Error
   } = {},
 ) {

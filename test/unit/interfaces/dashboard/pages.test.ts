@@ -18,7 +18,7 @@ test.before(() => {
 })
 
 const textOf = ({ content }: DashboardPage) => Buffer.from(content).toString()
-/** What the page names, as a browser would load it. */
+/** Returns the paths of the files that a browser loads for the page. */
 const assetsOf = (page: DashboardPage) =>
   [...textOf(page).matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
 

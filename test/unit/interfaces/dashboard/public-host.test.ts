@@ -14,7 +14,7 @@ const OWN: OwnName = {
   https: 'own',
 }
 
-/** As a service that is started with exactly these lines reads them. */
+/** Parses the lines as a service that is started with exactly these does. */
 function read(own: OwnName) {
   const lines = settingsOf(own).split('\n')
   const entries = lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])

@@ -303,7 +303,7 @@ test('provider zone: a reserved name is reported as not delegable', async t => {
   assert.equal(await zoneLook(t, SERVED, { laboratory: true }), Array(4).fill('warning'))
 })
 
-/** Of 127.0.0.2, where nobody listens any more. */
+/** Returns a port of 127.0.0.2 on which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.2', resolve))

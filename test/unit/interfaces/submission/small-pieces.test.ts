@@ -1,4 +1,7 @@
-/** What a stranger makes ports 465 and 587 hold while a login is checked, and what endless logins cost. */
+/**
+ * Tests how much memory ports 465 and 587 hold for a client while a login is checked, and the cost of endless
+ * logins.
+ */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

@@ -21,7 +21,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, subjects }
 }
 
-/** As the maker of emails would, with its words alone. */
+/** Prepares an email without rendering: its content is that of the submission. */
 const prepare = async ({ html, text }: Submission) => ({ content: { html, text } }) as PreparedEmail
 
 const batchOf = (mode: BatchMode, ...submissions: Submission[]) => ({

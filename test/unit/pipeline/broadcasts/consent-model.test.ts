@@ -29,11 +29,11 @@ interface ModelContact {
 }
 type Scope = number | 'everything'
 
-/** What consent must be. People, audiences and topics are numbers. */
+/** Reference model of consent. People, audiences and topics are numbers. */
 class Model {
   /** Contacts by audience and person. */
   readonly contacts = Array.from({ length: AUDIENCES }, () => new Map<number, ModelContact>())
-  /** What the owner of an address has left, which outlives contacts. */
+  /** Topics, or everything, from which the owner of an address has unsubscribed; it outlives contacts. */
   readonly left = Array.from({ length: PEOPLE }, () => new Set<Scope>())
   readonly suppressed = new Set<number>()
 
@@ -59,7 +59,7 @@ class Model {
     return said.get(topic) ?? TOPICS[topic] === 'opt_in'
   }
 
-  /** Whom a broadcast to the audience reaches. */
+  /** Returns the recipients of a broadcast to the audience. */
   recipients(audience: number, topic: number | null): number[] {
     return [...this.contacts[audience]!]
       .filter(([person, contact]) => {

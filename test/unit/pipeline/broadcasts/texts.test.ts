@@ -12,7 +12,7 @@ const words = (over: Partial<Parameters<typeof contentFault>[0]> = {}) => ({
   ...over,
 })
 
-/** Where in the html the hidden text stands. */
+/** Returns the HTML with a mark at the position of the hidden preview text. */
 function placed(html: string): string {
   const made = withPreheader(html, 'seen')
   assert.is(made.match(/<div style="display:none/g)?.length, 1)

@@ -34,7 +34,7 @@ function open({ most = 500, busyShare = IDLE } = {}) {
   }
 }
 
-/** As on a thread that is so busy for a while, all of whose deliveries end in time. */
+/** Passes time on a busy thread whose deliveries all end in time. */
 function spend(opened: ReturnType<typeof open>, ticks: number) {
   for (let i = 0; i < ticks; i++) {
     opened.fill()

@@ -1,4 +1,7 @@
-/** What becomes of mail when DNS misbehaves: it waits while anything may get better, and bounces only when DNS says so. */
+/**
+ * Tests deliveries while DNS fails: mail is deferred as long as the fault may be temporary, and bounces only
+ * on a definite negative answer.
+ */
 import * as assert from 'uvu/assert'
 import { suite } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'

@@ -70,7 +70,7 @@ const small = [Buffer.from('Subject: hello\r\n\r\nHello there.\r\n')]
 
 let zone: ScriptedZone
 let resolver: Resolver
-/** Of the client, of the test that runs. */
+/** Client sockets of the running test. */
 const sockets = new Set<Socket>()
 const note = (message: unknown) => void sockets.add((message as { socket: Socket }).socket)
 

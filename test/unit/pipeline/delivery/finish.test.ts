@@ -58,7 +58,7 @@ function endingOf(
   }
 }
 
-/** By those who were spoken to. */
+/** Unpacks the recorded attempt. */
 function said({ record }: Finish) {
   return readRecord(record.packed)
 }

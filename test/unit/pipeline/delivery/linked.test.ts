@@ -28,7 +28,7 @@ async function openLinked(t: TestContext) {
     if ('reason' in message) throw new Error(message.reason)
     return { ...message, raw: Buffer.concat(message.bytes) }
   }
-  /** As of the broadcast, or about the topic, from its acceptance on. */
+  /** Marks the email as part of the broadcast, or as about the topic, from its acceptance on. */
   const markAsList = (emailId: Id, list: { broadcastId?: Id; topicId?: Id }) => {
     const [{ id }] = rows<{ id: number }>(
       'select id from link_terms where track_opens = 0 and track_clicks = 0',

@@ -35,7 +35,7 @@ export interface OpenOptions {
   zone?: string
   threadCount?: number
   make?: (real: MessageMaker) => MessageMaker['make']
-  /** How the MX misbehaves. */
+  /** Faults of the MX. */
   at?: FakeMxOptions['at']
   /** Deliveries under way at once. */
   slots?: number
@@ -43,7 +43,7 @@ export interface OpenOptions {
   ips?: readonly string[]
   /** For one packet to the name server; long enough for any machine, unless a test waits for it. */
   dnsTimeoutMs?: number
-  /** Those that are new, from today on. */
+  /** Source addresses whose warm-up begins today. */
   warmup?: { addresses: readonly string[]; caps: readonly number[] }
 }
 

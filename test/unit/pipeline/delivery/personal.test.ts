@@ -49,7 +49,7 @@ async function openBroadcast(t: TestContext, html: string, text: string | null, 
     return { ...message, raw, read: await PostalMime.parse(raw) }
   }
   const claimed: ClaimedDelivery[] = []
-  /** As it is shown once it has been sent. */
+  /** Rebuilds the message as the API shows it after delivery. */
   const again = async (emailId: Id, message: Pick<OutgoingMessage, 'signedAt' | 'signatures'>) => {
     claimed.push(...(await claim(accountId)))
     for (const delivery of claimed)

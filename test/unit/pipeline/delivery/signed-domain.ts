@@ -43,7 +43,7 @@ export async function openSigned(t: TestContext) {
   return { ...store, ...post, accountId, domains, keyRing, maker, verifiedDomain }
 }
 
-/** What DNS says of the keys of a domain, for verifiers. */
+/** Returns a resolver with the DKIM records of a domain, for verifiers. */
 export function keyResolver({ name, keys }: DomainWithKeys) {
   return async (asked: string): Promise<string[][]> => {
     const key = keys.find(({ token }) => asked === `${token}._domainkey.${name}`)

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 const START = Date.UTC(2026, 10, 20)
 const IP = '192.0.2.2'
 
-/** What several threads share is in one store. */
+/** Opens a store that several threads share, with a warm-up budget. */
 async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()

@@ -16,10 +16,10 @@ async function open(t: TestContext, caps: readonly number[], ips: readonly strin
   const { mx, rows, change, clock } = worker
   return {
     ...worker,
-    /** How many messages have left from there. */
+    /** Returns the messages that were sent from the address. */
     from: (address: string) => mx.messages.filter(({ clientAddress }) => clientAddress === address).length,
     count: (status: string) => rows('select 1 from deliveries where status = ?', status).length,
-    /** What waits is not leased, and has not been tried. */
+    /** Returns the number of deliveries that are not leased and have no attempt. */
     untouched: () =>
       rows<{ address: string }>('select address from deliveries where state = 0 and attempts = 0').length,
     asBroadcast: () => change('update deliveries set class = 1 where state = 0'),

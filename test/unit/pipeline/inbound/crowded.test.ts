@@ -45,7 +45,7 @@ async function trickle({ clock }: Listener, clients: readonly SmtpClient[], byte
   }
 }
 
-/** What was written to sockets comes in at the other end. */
+/** Waits until bytes written to sockets have arrived at the other end. */
 async function turns() {
   for (let i = 0; i < 5; i++) await settled()
 }

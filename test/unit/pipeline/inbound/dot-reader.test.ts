@@ -4,7 +4,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/dot-reader')
 
-/** What was read, and what stands behind the end; undefined where there is none. */
+/** Returns the content, and the bytes behind its end; undefined without an end. */
 function read(pieces: readonly string[]): { content: string; rest: string | undefined } {
   const reader = createDotReader()
   let content = ''

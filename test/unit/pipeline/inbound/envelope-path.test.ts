@@ -87,7 +87,7 @@ test('a recipient without a domain is the postmaster alone, and never nobody', (
   for (const path of ['<>', '<ann>', '<postmaster@>']) assert.is(readPath(`RCPT TO:${path}`), undefined)
 })
 
-/** What devices write, as an address of MAIL FROM and RCPT TO. */
+/** MAIL FROM and RCPT TO commands as devices write them, with the parsed address. */
 const OF_DEVICES: readonly [command: string, address: string | undefined, rest?: string][] = [
   ['MAIL FROM:ann@x.example', 'ann@x.example'],
   ['MAIL FROM: ann@x.example SIZE=100', 'ann@x.example', ' SIZE=100'],

@@ -1,4 +1,4 @@
-/** What a stranger makes port 25 hold and repeat with bytes that come one by one, and with commands without end. */
+/** Tests how much memory and work port 25 spends on single bytes and on endless commands. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

@@ -13,8 +13,8 @@ const test = suite('queue/histories')
 const RUNS = isOnPostgres ? 12 : 150
 
 /**
- * What holders of leases and the operator may do, in any order. Holders are told apart by their names; what a
- * holder has claimed and neither finished nor given back, it may still finish after its leases were voided.
+ * Actions of lease holders and the operator, in any order. Holders are told apart by name. A holder may still
+ * finish claimed deliveries after its leases were voided.
  */
 const step = fc.oneof(
   {

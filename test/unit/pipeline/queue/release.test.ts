@@ -159,7 +159,7 @@ test('release: simulator mail without a domain needs none at release, either', a
   assert.equal(statuses(), ['queued'])
 })
 
-/** What users, time and the queue may do to scheduled emails, in any order. */
+/** Actions of users, time and the queue on scheduled emails, in any order. */
 const step = fc.oneof(
   fc.record({ kind: fc.constantFrom('cancel' as const, 'reschedule' as const), which: fc.nat(2) }),
   fc.record({ kind: fc.constantFrom('release' as const, 'claim' as const), which: fc.constant(0) }),

@@ -10,7 +10,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('tracking/rewrite-plan-cache')
 const folder = join(import.meta.dirname, '../../../golden/tracking')
 
-/** What a broadcast of this page says to recipients with these values, each with its plan. */
+/** Returns the contents of a broadcast for recipients with these values, each with its plan. */
 function plansOf(html: string, recipients: Record<string, string>[]) {
   const find = createFindPersonal()
   const planOf = createRewritePlanCache()

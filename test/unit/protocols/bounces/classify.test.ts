@@ -9,7 +9,7 @@ const test = suite('reports/classify')
 const PHASES = ['host', 'mail', 'rcpt', 'data', 'final-dot'] as const
 const PRESSURE_MARKS = { none: '', congestion: '~', reputation: '^' }
 
-/** As in `replies.txt`: action, class, marks. */
+/** Formats a classification as in `replies.txt`: action, class, marks. */
 function verdictOf(phase: ReplyPhase, line: string, provider?: string): string {
   const {
     action,

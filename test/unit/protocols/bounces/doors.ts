@@ -10,8 +10,9 @@ import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/read
 import { readLine } from './replies.ts'
 
 /**
- * What a reply means: `hard` for an address that has no mailbox, the others for a good address: its mailbox
- * is full, the sender or a host or the message is at fault, a policy refuses, or the state will pass.
+ * Meaning of a reply: `hard` for an address without a mailbox. The others are about valid addresses: the
+ * mailbox is full, the sender, a host or the message is at fault, a policy refuses, or the fault is
+ * temporary.
  */
 export type WhatItMeans = 'hard' | 'full' | 'sender' | 'host' | 'content' | 'policy' | 'soft'
 
@@ -45,7 +46,7 @@ export function rowsOf(name: string): Row[] {
   })
 }
 
-/** What both doors say of a reply. */
+/** Classification of a reply, received live or read from a report. */
 interface Said {
   isHard: boolean
   class: string

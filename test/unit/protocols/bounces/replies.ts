@@ -12,7 +12,7 @@ export interface KnownReply {
   from: string
   provider: string | undefined
   phase: ReplyPhase
-  /** As in the file. */
+  /** Line of the file. */
   line: string
   reply: SmtpReply
   verdict: string

@@ -180,7 +180,7 @@ test('DKIM signature: the signed octets are those of RFC 6376 §3.7', async () =
   assert.ok(verify('sha256', input, rsa.privateKey, Buffer.from(base64, 'base64')))
 })
 
-/** What an attacker or a careless relay does. */
+/** Changes that an attacker or a careless relay makes. */
 function changes(): Record<string, (message: string) => string> {
   return {
     'a changed body': text => text.replace('Hello Bob', 'Hello Eve'),
@@ -197,7 +197,7 @@ function changes(): Record<string, (message: string) => string> {
   }
 }
 
-/** What honest relays do. */
+/** Changes that correct relays make. */
 function relays(): Record<string, (message: string) => string> {
   return {
     'a Received field on top': text => `Received: from a by b; Sat, 21 Nov 2026 13:00:00 +0000\r\n${text}`,

@@ -27,7 +27,9 @@ for (const [name, value, field] of relaxed)
   })
 
 const from: HeaderField = { name: 'From', value: 'a@b.test' }
-/** What a message with From alone signs: nothing of these may be added to it on the way. */
+/**
+ * Names that a message with only From signs as absent, so that none of these fields can be added on the way.
+ */
 const ABSENT =
   'reply-to to cc subject date message-id mime-version content-type content-transfer-encoding in-reply-to references'
 

@@ -15,11 +15,11 @@ import { type HeaderField, serializeFields } from '../../../../src/protocols/smt
 
 const CRLF = Buffer.from('\r\n')
 
-/** In the past, as verifiers refuse signatures from the future. */
+/** Time of signing. It lies in the past, because verifiers refuse signatures from the future. */
 export const SIGNED_AT = Date.UTC(2024, 1, 29, 12, 0, 1, 999)
 
 export interface TestKey extends SigningKey {
-  /** Where verifiers look for the key. */
+  /** Name at which verifiers look the key up. */
   recordName: string
   record: string
 }

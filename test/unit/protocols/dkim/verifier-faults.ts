@@ -1,6 +1,6 @@
 /**
- * Where foreign verifiers do not accept what RFC 6376 does, by the name of the message in the corpus. The
- * tests hold them to it: a verifier that has learnt better fails, and its line here goes.
+ * Lists where other verifiers deviate from RFC 6376, by message of the corpus. When a verifier no longer
+ * deviates, the test fails and its line must be removed.
  */
 export type Verifier = 'mailauth' | 'dkimpy' | 'opendkim'
 

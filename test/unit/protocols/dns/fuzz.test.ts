@@ -111,7 +111,10 @@ async function given(t: TestContext) {
   return { port, address: `127.0.0.1:${port}`, log }
 }
 
-/** What a reply may be at most: 512 octets, or what the query's OPT allows, and never more than 1232. */
+/**
+ * Returns the maximum size of a reply: 512 octets, or the size in the query's OPT record, and never more than
+ * 1232.
+ */
 function limitFor(query: Buffer): number {
   try {
     const { edns } = decodeMessage(query)

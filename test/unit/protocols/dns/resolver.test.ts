@@ -11,7 +11,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { type ScriptedZone, startZone, type ZoneOptions } from '../../../kit/zone.ts'
 
 const test = suite('dns/resolver')
-/** As any machine takes; a test that waits for silence sets a limit of its own. */
+/** Time limits that every machine meets; a test of a timeout sets a shorter one. */
 const PATIENT = { timeoutMs: 30_000, totalMs: 60_000 }
 /** Discard: nothing listens there, and the kernel says so. */
 const CLOSED = '127.0.0.1:9'

@@ -16,7 +16,7 @@ import { queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('dns/response-rate')
 const APEX = 'mailhorn.example'
-/** By which none of what is counted here meets another in its place, as happens with one seed of seventy. */
+/** Hash seed for which the clients of these tests do not collide; one seed in seventy makes them collide. */
 const SEED = 7
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
@@ -49,7 +49,7 @@ function given() {
 
 const tokenOf = (i: number) => i.toString(36).padStart(32, 'a')
 
-/** What became of so many in a row. */
+/** Counts the replies to so many queries in a row by kind. */
 async function tally(count: number, once: (i: number) => Promise<Message | undefined>) {
   const seen = { whole: 0, truncated: 0, nothing: 0 }
   for (let i = 0; i < count; i++) {

@@ -23,7 +23,7 @@ for (const [text, target] of [
     assert.is(read(text), target)
   })
 
-/** What is none of these hosts any more once it is read: the address is judged when it is dialled. */
+/** Spellings of addresses that URL parsing normalizes; the address is checked when it is dialled. */
 for (const [text, host] of [
   ['https://2130706433/', '127.0.0.1'],
   ['https://0x7f.1/', '127.0.0.1'],

@@ -201,7 +201,7 @@ test('text of any shape and size is encoded in proportionate time', () => {
   }
 })
 
-/** As DKIM has it, but for the end of a body (RFC 6376 §3.4.4). */
+/** Whether relaxed canonicalization leaves the body unchanged, except for its end (RFC 6376 §3.4.4). */
 const holdsNothingToRelax = (body: Buffer) => !/\t| [ \r\n]/.test(body.toString('latin1'))
 
 test('a body that says to be relaxed has nothing to relax', () => {

@@ -7,7 +7,10 @@ import { readers } from './readers.ts'
 
 const test = suite('mime/round-trip')
 
-/** What a header can carry: lines become blanks. postal-mime loses U+FEFF at the start of an encoded word. */
+/**
+ * Text that a header can carry: line breaks become blanks. postal-mime loses U+FEFF at the start of an
+ * encoded word.
+ */
 const headerText = awkwardText.map(text =>
   text
     .toWellFormed()
@@ -15,8 +18,8 @@ const headerText = awkwardText.map(text =>
     .replace(/[\r\n]+/g, ' '),
 )
 /**
- * As the address parser leaves them: no control characters, single blanks, none outside; both readers trim
- * names.
+ * Display names as the address parser returns them: no control characters, single blanks, none outside; both
+ * readers trim names.
  */
 const displayName = headerText.map(text => text.replace(/[\x00-\x1f\x7f\s]+/g, ' ').trim())
 /** Both readers decode what looks like an encoded word, even in a parameter, where RFC 2047 §5 forbids it. */

@@ -8,7 +8,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('mime/spliced-text')
 
-/** What a stranger reads of it. */
+/** Returns the text as another MIME reader decodes it. */
 async function readBack(literals: readonly string[], values: readonly string[]) {
   const text = spliceableText('plain', literals)?.(values)
   if (!text) return undefined

@@ -21,7 +21,9 @@ function openGuard() {
     clock,
     guard,
     guess,
-    /** How many of these were answered "wrong" before the first that had to wait; all of them where none had to. */
+    /**
+     * Returns how many guesses were evaluated before the first refused one; all of them if none was refused.
+     */
     async wrongCount(guesses: Case[]) {
       for (const [i, one] of guesses.entries()) if ((await guess(one)).kind === 'too-many') return i
       return guesses.length

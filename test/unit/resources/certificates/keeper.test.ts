@@ -287,7 +287,7 @@ test('ACME: a deleted account is created again', async t => {
   assert.is(authority.contacts.length, 2)
 })
 
-/** As after a kill: nothing that was noted by the dead process is taken back. */
+/** Simulates a kill at each step: whatever the killed process stored stays. */
 for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'finalize', 'cert'])
   test(`ACME: killed during ${step}, the order continues at the next start`, async t => {
     const { authority, start, certified, store, common, client } = await given(t)

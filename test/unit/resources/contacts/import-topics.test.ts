@@ -26,7 +26,7 @@ async function open(t: TestContext) {
         ...{ accountId, audienceId, ref: { id }, at: at() },
         subscriptions: [{ topicId, subscribed }],
       }),
-    /** What the contact has chosen; undefined if nothing. */
+    /** Returns the contact's choice for the topic; undefined if there is none. */
     choiceOf: async (topicId: Id) => {
       const rows = await db
         .selectFrom('contactTopics')
@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   }
 }
 
-/** What the contact had chosen, or `new` if there was none; what the file asks; what is chosen afterwards. */
+/** Choice before the import, or `new` for a new contact; choice in the file; choice after the import. */
 const CASES: [
   byDefault: DefaultSubscription,
   before: boolean | undefined | 'new',

@@ -599,7 +599,7 @@ async function exported(db: Db, audienceId: Id): Promise<string> {
   }
 }
 
-/** Of those that can be kept: what formulas, quotes, separators and guards against them are made of. */
+/** Valid values, made of formulas, quotes, separators and the characters that guard against them. */
 const text = fc
   .string({ unit: fc.constantFrom(...`abÅ€😀'"=+-@,;|\t .\ufeff\u00a0＝`), minLength: 1, maxLength: 12 })
   .filter(value => value.trim() !== '')

@@ -25,7 +25,7 @@ async function open(t: TestContext) {
   ])
   await store.run('addContact', { ...place, id: newId(1), fields: { ...fields, properties }, at: 1 })
   const audience = { id: audienceId, contactCount: 1, unsubscribedCount: 0 }
-  /** How SQLite goes about what is asked of contacts and their values. */
+  /** Returns SQLite's plans for the queries of `ask`. */
   const plansOf = async (ask: (db: Db) => Promise<unknown>): Promise<string[]> => {
     const plans: string[] = []
     const explain = store.connection.raw

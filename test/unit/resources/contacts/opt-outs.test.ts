@@ -38,12 +38,12 @@ async function open(t: TestContext) {
       (await readPreferences(audience.db, { accountId, address: ANN, topicId })).topics.map(one =>
         wireId('top', one.id),
       ),
-    /** By the links of the one broadcast. */
+    /** Returns the number of unsubscribes through links of the one broadcast. */
     unsubscribes: async () =>
       (await readBroadcastCounts(audience.db, { accountId, broadcastId }))['reaction.unsubscribed'],
     say: (topicId: Id, subscribed: boolean) =>
       run('subscribe', { ...ref, subscriptions: [{ topicId, subscribed }], at: clock.now() }),
-    /** How the contact stands: unsubscribed, and topics it has left. */
+    /** Returns the contact's consent: unsubscribed, and topics it has left. */
     standing: () => {
       const [contact] = rows<{ unsubscribed: number }>(
         'select unsubscribed from contacts where audience_id = ? and email = ?',

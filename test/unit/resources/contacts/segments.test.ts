@@ -38,7 +38,7 @@ async function open(t: TestContext) {
   return { ...store, accountId, audienceId, newAudience, add, audienceOf, clock }
 }
 
-/** What is meant, said another way: one contact after the other, in memory. */
+/** Evaluates filters in memory, one contact after the other, independently of the SQL. */
 function belongs(contact: ContactFields, filters: readonly SegmentFilter[]): boolean {
   const fold = (value: PropertyValue) => String(value).normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
   return filters.every(({ field, op, value }) => {

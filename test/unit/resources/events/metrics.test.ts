@@ -274,7 +274,7 @@ function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known
   return { totals, rows }
 }
 
-/** By the runtime's own words for dates, not by ours. */
+/** Returns the name of a period by the runtime's date functions, independently of our code. */
 function periodName(at: number, { timeZone, granularity }: MetricsQuestion): string {
   const quarter = Math.floor(at / QUARTER_MS) * QUARTER_MS
   const date = new Date(quarter).toLocaleDateString('sv-SE', { timeZone })

@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('templates/escape-html')
 
-/** What a reader of HTML makes of it. */
+/** Returns the text that an HTML parser reads. */
 function read(html: string): string {
   const meanings: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
   return html.replace(/&([a-z]+|#39);/g, (_, name: string) => meanings[name]!)

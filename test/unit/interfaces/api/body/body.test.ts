@@ -153,7 +153,7 @@ function openRequest(headers: Record<string, string> = {}) {
     ReturnType<typeof request>
 }
 
-/** Of which an owner may have two in memory. */
+/** Limit of a body in memory; an owner may have two of this size. */
 const LIMIT_OF_SENDS = 56 * MIB
 
 test('large body: the third of an owner waits without delaying other owners', async () => {

@@ -24,14 +24,14 @@ test.after(() => reading.close())
 
 const MAIL = { from: 'ann@here.example', to: 'bob@there.example', subject: 'hi', text: 'hello' }
 
-/** In a reader process. */
+/** Reads a body in a reader process. */
 function readThere<W extends BodyWork>(value: unknown, work: W, over = reading): Promise<BodyOf<W>> {
   const blocks = createByteBlocks()
   blocks.add(Buffer.from(JSON.stringify(value)))
   return over.large.read('ann', blocks.end(), work)
 }
 
-/** On this one. */
+/** Reads a body in this process. */
 async function readHere<W extends BodyWork>(value: unknown, work: W): Promise<BodyOf<W>> {
   return doBodyWork(parseJson(Buffer.from(JSON.stringify(value))), work, reading.preparation)
 }

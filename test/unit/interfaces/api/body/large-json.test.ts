@@ -14,7 +14,7 @@ const test = suite('http: large JSON bodies')
 const LONG = SHORTEST_PACKED_LIST
 const bytesList = (length: number) => Array.from({ length }, (_, i) => i % 256)
 
-/** What comes of a text: the value, or the words of its refusal. */
+/** Returns the parsed value, or message and status of the refusal. */
 function outcome(parse: (bytes: Buffer) => object, text: string | Buffer) {
   try {
     return { value: parse(Buffer.from(text)) }

@@ -57,7 +57,7 @@ async function deferredOnce(t: TestContext, region: string) {
   return { ...post, run: store.run, accountId, emailId, finish, recipient }
 }
 
-/** What may become of it then. */
+/** Later events of the deferred email. */
 const LATER = {
   async expired({ finish }: Awaited<ReturnType<typeof deferredOnce>>) {
     await finish(2, endings.failed('expired after 48 h: 450 a secret'))

@@ -93,7 +93,7 @@ for (const text of NO_MAILBOX) {
   })
 }
 
-/** What is given, what the API shows of it, and the one recipient it stands for. */
+/** Given address, the address that the API shows, and the one recipient. */
 const ONE_MAILBOX = [
   ['delivered@SIMULATOR.Test', 'delivered@simulator.test', 'delivered@simulator.test'],
   ['Delivered+Label@simulator.test', 'Delivered+Label@simulator.test', 'Delivered+Label@simulator.test'],

@@ -18,7 +18,7 @@ const readInPart = async ({ req }: Koa.Context) => {
 }
 const readNothing = async () => {}
 
-/** How whoever answers has left the body. */
+/** Handlers that read the body to different degrees before they reply. */
 const READERS: Record<string, (ctx: Koa.Context) => Promise<void>> = {
   untouched: readNothing,
   'read in part': readInPart,

@@ -17,7 +17,7 @@ const routing = createRouting(ROUTES, ({ method, path }) => async ctx => {
   ctx.body = `${method} ${path} ${JSON.stringify(ctx.params)}`
 })
 
-/** What answers, or null where nothing does. */
+/** Returns the name of the route that replies, or null without one. */
 async function answerTo(method: string, path: string): Promise<string | null> {
   const ctx = { method, path, body: null as string | null, request: {} }
   await routing.dispatch(ctx as never, async () => {})

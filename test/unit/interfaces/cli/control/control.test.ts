@@ -359,7 +359,7 @@ async function errorOf(asking: Promise<unknown>): Promise<Error> {
   )
 }
 
-/** What comes back for bytes that are written as they are. */
+/** Writes the bytes and returns the reply. */
 async function raw(path: string, bytes: string): Promise<string> {
   const socket = connect(path)
   socket.on('error', () => {})

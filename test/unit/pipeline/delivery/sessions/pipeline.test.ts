@@ -45,7 +45,7 @@ function open(names: string) {
       underWay.get(name)!.end.resolve()
       await settled()
     },
-    /** What has come of its wish to go alone. */
+    /** Starts to wait for the end of the previous delivery, and returns the state of the wait. */
     alone(name: string) {
       const wish = { state: 'waits' }
       turnOf(name)

@@ -1,4 +1,7 @@
-/** What the tests of the SMTP client share: options towards a scripted MX, small transactions, results in short. */
+/**
+ * Shares helpers between the tests of the SMTP client: options for a scripted MX, small transactions, short
+ * results.
+ */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { systemClock } from '../../../../../src/lib/clock.ts'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'

@@ -44,7 +44,7 @@ const LAST_LINE: Record<Point, RegExp> = {
   quit: /C: QUIT/,
 }
 
-/** What becomes of a session on which `point` goes wrong: `<result> | <reusable>`, or why it never opened. */
+/** Returns the end of a session in which `point` fails: `<result> | <reusable>`, or why it did not open. */
 async function live(point: Point, fault: Fault, over: Partial<SessionOptions>): Promise<string> {
   const mx = await startFakeMx({ tls: over.tls === 'required' ? 'good' : 'off', at: { [point]: fault } })
   const clock = createAdjustableClock()

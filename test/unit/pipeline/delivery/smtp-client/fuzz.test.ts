@@ -35,7 +35,9 @@ const line = fc
   .map(parts => parts.join(''))
 const noise = fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes).toString('latin1'))
 
-/** What a proper peer says, turn by turn, to a client that sends the three messages of `use` and leaves. */
+/**
+ * Replies of a correct server, turn by turn, to a client that sends the three messages of `use` and quits.
+ */
 const DIALOGUE = [
   ['220 mx'],
   ['250-mx\r\n250 PIPELINING'],

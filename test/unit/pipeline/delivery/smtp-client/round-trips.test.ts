@@ -1,4 +1,4 @@
-/** What a distant peer makes us wait for: how often it speaks, and we cannot go on before. */
+/** Counts the round trips to a distant server: replies that the client must wait for before it continues. */
 import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../../src/lib/clock.ts'

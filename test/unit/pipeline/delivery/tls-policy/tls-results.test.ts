@@ -19,7 +19,7 @@ const nextHop = nextHopTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [],
 if ('reason' in nextHop) throw new Error(nextHop.reason)
 const inPlainText = { facts: { tls: null, tlsFallback: null, localAddress: '198.51.100.7' } } as SmtpSession
 
-/** What is stored of what is noted once. */
+/** Returns the row that is stored for one counted result. */
 async function countedOf(note: (results: TlsResults) => void): Promise<TlsResultRow> {
   const stored: TlsResultRow[] = []
   const results = createTlsResults({
@@ -34,7 +34,7 @@ async function countedOf(note: (results: TlsResults) => void): Promise<TlsResult
   return stored[0]!
 }
 
-/** Of one session in plain text on the terms. */
+/** Returns the row for one session in plain text under the given policy. */
 const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
   countedOf(results =>
     results.count(

@@ -27,7 +27,7 @@ const test = suite('verdicts/filters')
 const TEXT = textOf(letter())
 const mail = mailOf(TEXT, 100)
 
-/** What clamd got, put together from its chunks. */
+/** Returns the message that clamd received, joined from its chunks. */
 function unchunked(heard: Buffer): string {
   assert.is(heard.subarray(0, 10).toString(), 'zINSTREAM\0')
   const pieces: Buffer[] = []
@@ -83,7 +83,7 @@ test('spamd gets the message behind its length, and its score is taken', async t
   })
 })
 
-/** Of a web server, what it was asked with. */
+/** Starts a web server that records its requests. */
 async function startHttp(
   t: TestContext,
   answer: (request: IncomingMessage) => { status?: number; body: string | Buffer } | undefined,

@@ -20,7 +20,7 @@ import {
 
 const test = suite('verdicts/hostile')
 const WORDS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED']
-/** Of all methods together, whatever a message names. */
+/** Maximum number of DNS queries of all methods together for one message. */
 const QUESTIONS_MAX = 50 + 11 + 20 + 30
 
 const times = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i))

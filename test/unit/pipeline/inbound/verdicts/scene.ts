@@ -76,7 +76,7 @@ export function envelope(changes: Partial<Envelope> = {}): Envelope {
   }
 }
 
-/** In pieces of a few bytes, as no reader of a file gives them. */
+/** Returns a mail that is read in smaller chunks than a file reader delivers. */
 export function mailOf(bytes: Uint8Array | string, pieceBytes = 1_000): Mail {
   const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
   return {
@@ -112,9 +112,9 @@ export function textOf({ fields, body }: Letter): string {
 
 interface Signing {
   key?: TestKey
-  /** In place of what they are, or besides; undefined leaves one out. */
+  /** Tags that replace or extend those of the signature; undefined omits a tag. */
   tags?: Record<string, string | undefined>
-  /** What is hashed, where that is not the whole body. */
+  /** Hashed part of the body; the whole body when absent. */
   hashed?: string
 }
 

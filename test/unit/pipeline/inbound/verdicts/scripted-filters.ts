@@ -7,7 +7,7 @@ export type Talk = (heard: Buffer, socket: Socket) => void
 
 export interface ScriptedFilter {
   address: FilterAddress
-  /** On the newest connection. */
+  /** Returns the bytes received on the newest connection. */
   heard(): Buffer
   connections(): number
   close(): Promise<void>

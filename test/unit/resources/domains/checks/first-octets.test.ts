@@ -21,7 +21,7 @@ function resolverWith(texts: readonly string[]): DnsObserver {
   } as unknown as DnsObserver
 }
 
-/** What the check says of the texts: `right`, or the codes of its problems. */
+/** Runs a check on the texts and returns `right`, or the codes of its problems. */
 const READERS: Record<string, (texts: readonly string[]) => Promise<string>> = {
   async spf(texts) {
     const { verdict, problems } = await spfProbe(HOST, INCLUDE)(resolverWith(texts), false)

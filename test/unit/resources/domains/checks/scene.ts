@@ -27,7 +27,7 @@ const provider = [
   ...KEYS.map(({ token, publicKey }) => `${token}.dkim.${HOST} TXT "v=DKIM1; p=${publicKey}"`),
 ].join('\n')
 
-/** What a customer puts into the zone, as it is asked for; lines of hosts in `over` are replaced. */
+/** Returns the zone of a customer with the requested records; lines of hosts in `over` are replaced. */
 export function customerZone(name = 'here.test', over: Record<string, string> = {}): string {
   const lines = recordsOf(name).map(({ record, host, type, value, priority = '' }) =>
     record in over ? over[record]! : `${host} ${type} ${priority} ${type === 'TXT' ? `"${value}"` : value}`,
