@@ -1,8 +1,9 @@
 /**
- * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix, opendkim,
- * unbound, wrk, dnsperf, iproute2 and strace.
+ * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix,
+ * opendkim, unbound, wrk, dnsperf, iproute2 and strace.
  *
- *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--before checkout] [--keep]
+ *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name]
+ *     [--json file] [--profile folder] [--slots 1,3] [--before checkout] [--keep]
  */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * Runs the service for development: `npm run dev`. Builds the service and the dashboard, starts the service, and builds
- * and starts it again when a file in `src`, `config` or `scripts` changes. Ends the service on SIGINT, SIGTERM and SIGHUP.
+ * Runs the service for development: `npm run dev`. Builds the service and the dashboard, starts the service,
+ * and builds and starts it again when a file in `src`, `config` or `scripts` changes. Ends the service on
+ * SIGINT, SIGTERM and SIGHUP.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

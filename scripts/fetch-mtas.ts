@@ -1,6 +1,7 @@
 /**
- * Fetches Debian's packages of mail servers that exclude each other, or that need not be installed for the tests, and unpacks
- * each with what it lacks here into a folder of its own. Does nothing where they are there.
+ * Fetches Debian's packages of mail servers that exclude each other, or that need not be installed for the
+ * tests, and unpacks each with what it lacks here into a folder of its own. Does nothing where they are
+ * there.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'

@@ -1,12 +1,14 @@
 /**
- * Plants faults at random places of `src`, one at a time, in a copy of the tree, and runs the nearest tests against each.
- * A fault that no test notices shows where the tests are soft, unless the program does the same with it.
+ * Plants faults at random places of `src`, one at a time, in a copy of the tree, and runs the nearest tests
+ * against each. A fault that no test notices shows where the tests are soft, unless the program does the same
+ * with it.
  *
  *   npm run test:mutants -- [--seed 1] [--n 60] [--skip 0] [--whole] [folder or file]...
  *
- * The nearest tests are those that import the file, and those whose words are most like the lines around the fault. With
- * --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the first faults of a
- * seed, to continue a run that has ended early.
+ * The nearest tests are those that import the file, and those whose words are most like the lines around the
+ * fault. With
+ * --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the first
+ * faults of a seed, to continue a run that has ended early.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

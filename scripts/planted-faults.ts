@@ -1,6 +1,6 @@
 /**
- * Lists the faults that can be planted in a source file: small changes of the kinds that slip into real code. Each is
- * a range of the text and what stands there instead.
+ * Lists the faults that can be planted in a source file: small changes of the kinds that slip into real code.
+ * Each is a range of the text and what stands there instead.
  */
 import { stripTypeScriptTypes } from 'node:module'
 import { type AnyNode, type CallExpression, type Comment, parse } from 'acorn'

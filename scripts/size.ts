@@ -1,6 +1,6 @@
 /**
- * Prints the size of `src`: code lines (without blank lines and comments), comment lines and files of each folder,
- * beside those of the last release.
+ * Prints the size of `src`: code lines (without blank lines and comments), comment lines and files of each
+ * folder, beside those of the last release.
  *
  *   npm run size [-- --release]
  *

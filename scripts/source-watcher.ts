@@ -2,7 +2,10 @@
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** Editors write a file in several steps, and a checkout writes many files: changes this close together count as one. */
+/**
+ * Editors write a file in several steps, and a checkout writes many files: changes this close together count
+ * as one.
+ */
 const SETTLE_MS = 200
 const SOURCE_FILE = /\.(?:ts|tsx|js|css|json|html|svg)$/
 
@@ -11,10 +14,11 @@ export interface SourceWatcher {
 }
 
 /**
- * Watches folders with everything below them. Each directory has a watcher of its own: the recursive one of Node 24 loses
- * a file on Linux once an editor has replaced it by renaming.
+ * Watches folders with everything below them. Each directory has a watcher of its own: the recursive one of
+ * Node 24 loses a file on Linux once an editor has replaced it by renaming.
  * @param folders relative to `root`
- * @param onChange gets the changed files, relative to `root`; it is called again only after its promise has settled
+ * @param onChange gets the changed files, relative to `root`; it is called again only after its promise has
+ * settled
  */
 export function watchSources(
   root: string,
@@ -42,7 +46,10 @@ export function watchSources(
     // A removed directory; the next scan closes its watcher.
     return watcher.on('error', schedule)
   }
-  /** Opens watchers for directories that are new and closes those of removed ones. Returns the new directories. */
+  /**
+   * Opens watchers for directories that are new and closes those of removed ones. Returns the new
+   * directories.
+   */
   const scan = (): string[] => {
     const found = new Map(folders.flatMap(folder => directoriesIn(join(root, folder))))
     for (const [key, watcher] of watchers)

@@ -1,6 +1,6 @@
 /**
- * Runs test files one after another in one process (`test/kit/run-files.ts`) and says how each ended. When the process
- * dies or hangs in a file, the files after that one run in a new process.
+ * Runs test files one after another in one process (`test/kit/run-files.ts`) and says how each ended. When
+ * the process dies or hangs in a file, the files after that one run in a new process.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { relative, resolve } from 'node:path'
@@ -116,7 +116,9 @@ async function runProcess(files: readonly string[], options: ProcessOptions): Pr
   return earlier.length
 }
 
-/** Standard output and error of the process are one pipe, so that their lines come in the order of writing. */
+/**
+ * Standard output and error of the process are one pipe, so that their lines come in the order of writing.
+ */
 function startProcess(files: readonly string[], { folder, grep }: ProcessOptions): ChildProcess {
   const command = [process.execPath, ...V8_FLAGS, ...PRELOADED, PROGRAM, ...files]
   const child = spawn('sh', ['-c', 'exec "$@" 2>&1', 'sh', ...command], {

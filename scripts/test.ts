@@ -1,15 +1,15 @@
 /**
  * Runs test files in a network namespace that has only loopback where the system allows one. Files of
- * `test/unit`, `test/flow` and `test/api` share processes with their neighbours, one file after another. A file
- * fails when a test fails, when it ran no test, when it keeps handles open after its last test, when it hangs
- * (the test is named), or when it reaches outside loopback.
+ * `test/unit`, `test/flow` and `test/api` share processes with their neighbours, one file after another. A
+ * file fails when a test fails, when it ran no test, when it keeps handles open after its last test, when it
+ * hangs (the test is named), or when it reaches outside loopback.
  *
  *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
  *
- * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text; files of a folder
- * that do not contain the words of the text are not loaded. With --watch, the tests run again whenever a source or test
- * file changes. With --stores, only files that open stores are run: on PostgreSQL, too, which `test/kit/database.ts` is
- * about.
+ * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text; files of
+ * a folder that do not contain the words of the text are not loaded. With --watch, the tests run again
+ * whenever a source or test file changes. With --stores, only files that open stores are run: on PostgreSQL,
+ * too, which `test/kit/database.ts` is about.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -31,8 +31,8 @@ import { watchSources } from './source-watcher.ts'
 import { type FileResult, killTestProcesses, runTestFiles } from './test-process.ts'
 
 /**
- * Tests that are skipped with --stores, because they do not depend on the database: DNS, TLS, sessions, peers, and most
- * HTTP tests. Without --stores they run on PostgreSQL, too.
+ * Tests that are skipped with --stores, because they do not depend on the database: DNS, TLS, sessions,
+ * peers, and most HTTP tests. Without --stores they run on PostgreSQL, too.
  */
 const ON_SQLITE_ALONE = new RegExp(
   [
@@ -44,7 +44,9 @@ const ON_SQLITE_ALONE = new RegExp(
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
   ].join('|'),
 )
-/** File system in memory, and the free space that tests need there. Most tests wait for the disk otherwise. */
+/**
+ * File system in memory, and the free space that tests need there. Most tests wait for the disk otherwise.
+ */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 4 * 1024 ** 3
 /** Tests that may use it, since they start no programs of other projects, which may have no access to it. */
@@ -216,9 +218,9 @@ function testFiles(path: string, grep: string): string[] {
 }
 
 /**
- * Whether all words of the text occur in the file or in the test files that it loads. Titles are often put together of
- * several strings, and of numbers, so that only words are looked for. Paths of the API, which are titles of tests over
- * all routes, may stand in `src` alone.
+ * Whether all words of the text occur in the file or in the test files that it loads. Titles are often put
+ * together of several strings, and of numbers, so that only words are looked for. Paths of the API, which are
+ * titles of tests over all routes, may stand in `src` alone.
  */
 function mayHaveTitle(file: string, grep: string): boolean {
   if (grep.includes('/')) return true

@@ -1,5 +1,6 @@
 /**
- * Runs a program with a PostgreSQL of its own to test on, which is gone afterwards; it forgets everything quickly.
+ * Runs a program with a PostgreSQL of its own to test on, which is gone afterwards; it forgets everything
+ * quickly.
  *
  *   node scripts/with-postgres.ts <program> [argument]...
  */

@@ -20,7 +20,10 @@ export interface FeedResult {
   beganAt: number
   /** From then to the last confirmation. */
   elapsedMs: number
-  /** The slowest hundredth of the messages took at least so long to be confirmed; NaN where the feeder does not tell. */
+  /**
+   * The slowest hundredth of the messages took at least so long to be confirmed; NaN where the feeder does
+   * not tell.
+   */
   p99Ms: number
   /** CPU of the feeder itself, s. */
   feederCpuSeconds: number
@@ -40,7 +43,10 @@ export interface Contender {
   feed(options: FeedOptions): Promise<FeedResult>
   /** Messages it holds. */
   queuedCount(): number
-  /** Resolves when it has done what it does with messages after it has confirmed them; where that is held, absent. */
+  /**
+   * Resolves when it has done what it does with messages after it has confirmed them; where that is held,
+   * absent.
+   */
   settled?(): Promise<void>
   /** Lets what is held go out. */
   release(): Promise<Release>

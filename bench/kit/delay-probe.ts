@@ -1,4 +1,7 @@
-/** Loaded into Mailhorn before it starts: on SIGUSR2 it writes down for how long the main thread was held since the last time. */
+/**
+ * Loaded into Mailhorn before it starts: on SIGUSR2 it writes down for how long the main thread was held
+ * since the last time.
+ */
 import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'

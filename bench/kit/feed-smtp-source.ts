@@ -1,4 +1,7 @@
-/** Feeds a server by Postfix's own load generator: one command after the other, on connections that are kept, or new ones. */
+/**
+ * Feeds a server by Postfix's own load generator: one command after the other, on connections that are kept,
+ * or new ones.
+ */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -16,7 +16,10 @@ export interface SmtpFeedOptions extends FeedOptions {
   to?: string
   /** Messages after which a connection is closed and another one opened; any number when 0. */
   perConnection?: number
-  /** Messages differ, as those of strangers do: each has a field of its own, so that nothing can be kept once for all. */
+  /**
+   * Messages differ, as those of strangers do: each has a field of its own, so that nothing can be kept once
+   * for all.
+   */
   isDistinct?: boolean
 }
 

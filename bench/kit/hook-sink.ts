@@ -1,6 +1,6 @@
 /**
- * Entry of a thread that plays the endpoints of webhooks: `/hang` never answers, `/fail` says 500, `/reset` breaks off,
- * `/redirect` leads elsewhere, `/large` says 10 MB; all else is taken at once.
+ * Entry of a thread that plays the endpoints of webhooks: `/hang` never answers, `/fail` says 500, `/reset`
+ * breaks off, `/redirect` leads elsewhere, `/large` says 10 MB; all else is taken at once.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

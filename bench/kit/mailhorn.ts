@@ -129,7 +129,9 @@ export function mailhorn(
     },
     databaseBytes: () =>
       ['mailhorn.db', 'mailhorn.db-wal'].reduce((sum, file) => sum + statSync(join(dataDir, file)).size, 0),
-    /** Starts again on the same data, with delivery: the start is part of the time, and its CPU of the CPU. */
+    /**
+     * Starts again on the same data, with delivery: the start is part of the time, and its CPU of the CPU.
+     */
     async release() {
       await running!.end()
       const at = epochNow()
@@ -166,7 +168,10 @@ function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined):
   return `Mailhorn${alone}`
 }
 
-/** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */
+/**
+ * The benchmark is not about DNS: the domain is registered through the API and marked as verified in the
+ * database.
+ */
 async function registerSender(password: string, signingSlots: readonly number[], database: string) {
   const base = `http://${HTTP.host}:${HTTP.port}`
   const post = async (path: string, body: object, token = '') => {

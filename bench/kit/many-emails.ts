@@ -1,4 +1,6 @@
-/** Delivered emails in great numbers, put straight into a database as an account has them after some months. */
+/**
+ * Delivered emails in great numbers, put straight into a database as an account has them after some months.
+ */
 import Database from 'better-sqlite3'
 import { createIdSource, type Id, wireId } from '../../src/lib/ids.ts'
 import type { EmailStatus } from '../../src/store/model/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Namespaces of its own for one benchmark run: a network of loopback, many addresses and a resolver on port 53; and
- * processes that all end with the run, however it ends.
+ * Namespaces of its own for one benchmark run: a network of loopback, many addresses and a resolver on port
+ * 53; and processes that all end with the run, however it ends.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,7 +46,10 @@ export async function enterNamespaces(keep: boolean): Promise<string> {
   process.exit(status ?? 1)
 }
 
-/** `one.test` and `d0001.test` … each with an MX host of its own address; answers come from unbound on 127.0.0.1:53. */
+/**
+ * `one.test` and `d0001.test` … each with an MX host of its own address; answers come from unbound on
+ * 127.0.0.1:53.
+ */
 export async function prepareNetwork(folder: string, domainCount: number) {
   run('ip', 'route', 'add', 'local', MX_NETWORK, 'dev', 'lo')
   const resolv = join(folder, 'resolv.conf')

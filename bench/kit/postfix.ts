@@ -1,4 +1,7 @@
-/** Postfix, alone or with OpenDKIM as a milter on a unix socket: a private instance, stock limits, real MX look-ups. */
+/**
+ * Postfix, alone or with OpenDKIM as a milter on a unix socket: a private instance, stock limits, real MX
+ * look-ups.
+ */
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import {
   chmodSync,

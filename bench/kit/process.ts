@@ -102,7 +102,9 @@ function processesUnder(roots: readonly number[]): ReadonlyMap<number, Weight> {
 const TICKS_PER_SECOND = 100
 const PAGE_BYTES = 4096
 
-/** Threads that live are counted in nanoseconds, since ticks of 10 ms lose much over many short-lived slices. */
+/**
+ * Threads that live are counted in nanoseconds, since ticks of 10 ms lose much over many short-lived slices.
+ */
 function statOf(pid: number): ({ parent: number } & Weight) | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')

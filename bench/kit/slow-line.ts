@@ -1,6 +1,6 @@
 /**
- * A line to a distant host, in a process of its own: what comes in at one end leaves at the other half a round trip later, in both
- * directions, as much at a time as there is.
+ * A line to a distant host, in a process of its own: what comes in at one end leaves at the other half a
+ * round trip later, in both directions, as much at a time as there is.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -24,8 +24,8 @@ export function startSlowLine({ from, to, roundTripMs }: Line): Promise<RunningP
 }
 
 /**
- * A client is connected at once, where it would wait for a round trip: the first word of the host comes so much later, which is when
- * it would have come.
+ * A client is connected at once, where it would wait for a round trip: the first word of the host comes so
+ * much later, which is when it would have come.
  */
 function carry({ to, roundTripMs }: Line, client: Socket) {
   const half = roundTripMs / 2

@@ -1,4 +1,7 @@
-/** Durably accepted by `POST /emails/batch`, nothing delivered; Postfix takes message by message with all mail on hold. */
+/**
+ * Durably accepted by `POST /emails/batch`, nothing delivered; Postfix takes message by message with all mail
+ * on hold.
+ */
 
 import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
@@ -15,7 +18,7 @@ export const batch: Scenario = {
   run,
 }
 
-const BATCH_SIZE = 100
+const BATCH_COUNT = 100
 const BATCH_CONNECTIONS = 8
 /** Postfix needs no more to show its rate. */
 const POSTFIX_COUNT = 10_000
@@ -25,7 +28,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, domainCount)
   const peer = postfix(folder, { signing: false })
   const ours = [false, true].map(distinct =>
-    mailhorn(folder, { signingSlots, batch: { size: BATCH_SIZE, distinct }, profiles }),
+    mailhorn(folder, { signingSlots, batch: { size: BATCH_COUNT, distinct }, profiles }),
   )
   const measurements = await inTurns(options, [peer, ...ours], async contender => {
     const count = contender === peer ? Math.min(options.count, POSTFIX_COUNT) : options.count

@@ -1,7 +1,8 @@
 /**
- * A broadcast to many contacts, each with words of its own: from the order to send it to the last message delivered. Postfix gets
- * its messages as a list program would hand them over, and signs and delivers them while they come; besides, it is timed as it
- * empties a queue that was filled and signed before, which is no whole broadcast.
+ * A broadcast to many contacts, each with words of its own: from the order to send it to the last message
+ * delivered. Postfix gets its messages as a list program would hand them over, and signs and delivers them
+ * while they come; besides, it is timed as it empties a queue that was filled and signed before, which is no
+ * whole broadcast.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -93,7 +94,10 @@ async function letGo(contender: Contender, sink: Sink, { count, domainCount }: S
   })
 }
 
-/** The time begins with the order, after another broadcast: emails are made of contacts while they are delivered. */
+/**
+ * The time begins with the order, after another broadcast: emails are made of contacts while they are
+ * delivered.
+ */
 async function sendBroadcast(ours: MailhornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
   const call = await signedIn(ours)
   const warmUp = await draftTo(call, { name: 'some', count: LONG_WARM_UP_COUNT, domainCount })

@@ -1,4 +1,6 @@
-/** Leases of a hundred deliveries from a queue of a million, through the writer, each with its synced commit. */
+/**
+ * Leases of a hundred deliveries from a queue of a million, through the writer, each with its synced commit.
+ */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -65,7 +67,10 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
   return { columns: COLUMNS, measurements }
 }
 
-/** Claims as the scheduler makes them, one at a time, and between them commits of a single row, for comparison. */
+/**
+ * Claims as the scheduler makes them, one at a time, and between them commits of a single row, for
+ * comparison.
+ */
 async function measured({ run }: Store<ServiceCommands>, accountId: Id, domainCount: number) {
   const claims: number[] = []
   const commits: number[] = []

@@ -1,4 +1,7 @@
-/** A large audience: contacts imported from CSV, segments counted, contacts listed, searched and exported, over HTTP. */
+/**
+ * A large audience: contacts imported from CSV, segments counted, contacts listed, searched and exported,
+ * over HTTP.
+ */
 import { request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'

@@ -1,4 +1,7 @@
-/** The dashboard over 100,000 emails and a million contacts: each page from its address to its main content, in Chromium. */
+/**
+ * The dashboard over 100,000 emails and a million contacts: each page from its address to its main content,
+ * in Chromium.
+ */
 import { Readable } from 'node:stream'
 import { type Browser, chromium } from 'playwright-core'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'

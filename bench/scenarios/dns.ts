@@ -1,4 +1,7 @@
-/** Our name server beside our mail: what it answers, and what it costs mail to be asked without end from one network. */
+/**
+ * Our name server beside our mail: what it answers, and what it costs mail to be asked without end from one
+ * network.
+ */
 import Database from 'better-sqlite3'
 import { type DnsperfResult, startDnsperf } from '../kit/dnsperf.ts'
 import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
@@ -22,7 +25,9 @@ const ANSWER_SECONDS = 10
 const FLOOD_SECONDS = 300
 const QUIET = 'mail alone'
 const ELSEWHERE = 'mail while unbound is asked'
-/** Our resolver, which denies all of it: what the asking alone costs the machine, and a name server of others. */
+/**
+ * Our resolver, which denies all of it: what the asking alone costs the machine, and a name server of others.
+ */
 const UNBOUND = { host: '127.0.0.1', port: 53 }
 const MAIL_HOST = 'mailhorn.test'
 

@@ -1,4 +1,6 @@
-/** Transactional mail, at a modest pace, beside a broadcast that waits for a large destination that is down. */
+/**
+ * Transactional mail, at a modest pace, beside a broadcast that waits for a large destination that is down.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createIdSource } from '../../src/lib/ids.ts'

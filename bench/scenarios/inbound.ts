@@ -1,6 +1,7 @@
 /**
- * Received durably at port 25, until 250, over connections that carry many messages, and over one for each, by two feeds: next to Postfix,
- * which puts all of it on hold. We read, judge and list it besides, as far as there is room, and afterwards.
+ * Received durably at port 25, until 250, over connections that carry many messages, and over one for each,
+ * by two feeds: next to Postfix, which puts all of it on hold. We read, judge and list it besides, as far as
+ * there is room, and afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'

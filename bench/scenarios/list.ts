@@ -1,4 +1,7 @@
-/** Lists, searches and the export over very many emails of one account, over HTTP, while nothing else is asked. */
+/**
+ * Lists, searches and the export over very many emails of one account, over HTTP, while nothing else is
+ * asked.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { BLOCK_EMAILS } from '../../src/store/model/search-index.ts'

@@ -1,6 +1,6 @@
 /**
- * Mailhorn on PostgreSQL, whose server shares the machine: what group commit brings, how fast deliveries are leased, and
- * everything together next to Mailhorn on SQLite.
+ * Mailhorn on PostgreSQL, whose server shares the machine: what group commit brings, how fast deliveries are
+ * leased, and everything together next to Mailhorn on SQLite.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'

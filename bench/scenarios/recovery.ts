@@ -1,4 +1,7 @@
-/** A destination is down while mail for it comes in, and comes back: how long until the last message is delivered. */
+/**
+ * A destination is down while mail for it comes in, and comes back: how long until the last message is
+ * delivered.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'

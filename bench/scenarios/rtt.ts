@@ -1,4 +1,7 @@
-/** The destination is far away: every round trip to it costs. Both contenders have 20 connections to it, which is what both are set to. */
+/**
+ * The destination is far away: every round trip to it costs. Both contenders have 20 connections to it, which
+ * is what both are set to.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'

@@ -1,4 +1,7 @@
-/** Events brought to an endpoint that keeps its connections, from the store to the record of its answer; alone, beside bad ones, and of a million that wait. */
+/**
+ * Events brought to an endpoint that keeps its connections, from the store to the record of its answer;
+ * alone, beside bad ones, and of a million that wait.
+ */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -36,7 +39,10 @@ const COLUMNS: Column[] = [
 ]
 
 interface World {
-  /** Paths of the endpoints that are not well, as `hook-sink.ts` plays them; one that begins with `https` finds no TLS. */
+  /**
+   * Paths of the endpoints that are not well, as `hook-sink.ts` plays them; one that begins with `https`
+   * finds no TLS.
+   */
   bad: readonly string[]
   /** Events that wait for the endpoint that is well. */
   waiting(count: number): number

@@ -5,7 +5,10 @@ import { until } from '../kit/until.ts'
 import { ask, GOOD, goodOf, type Headers, json, statusOf } from './api-client.ts'
 import { battery } from './battery.ts'
 
-/** Somebody with an account, or with the browser or the machine of somebody who has one: others' objects, secrets and quotas stay theirs. */
+/**
+ * Somebody with an account, or with the browser or the machine of somebody who has one: others' objects,
+ * secrets and quotas stay theirs.
+ */
 const { attack, soak, run } = battery('accounts')
 
 attack("another account's objects", async ({ field, note }) => {

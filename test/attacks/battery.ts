@@ -1,9 +1,11 @@
 /**
- * A series of attacks on one running service. Each attack is a row: honest clients of all kinds work while it runs, and it
- * passes when what it asserts holds, the service is the same process as before, no honest request failed and their p99 is
- * under `HONEST_P99_MOST_MS`. Rows are recorded for the table that `run.ts` prints.
+ * A series of attacks on one running service. Each attack is a row: honest clients of all kinds work while it
+ * runs, and it passes when what it asserts holds, the service is the same process as before, no honest
+ * request failed and their p99 is under `HONEST_P99_MOST_MS`. Rows are recorded for the table that `run.ts`
+ * prints.
  *
- * The battery is a measurement: it judges durations, which no other test does, and is run on a machine that does nothing else.
+ * The battery is a measurement: it judges durations, which no other test does, and is run on a machine that
+ * does nothing else.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { suite, type TestContext } from '../kit/suite.ts'
@@ -40,12 +42,18 @@ export interface RowResult {
 
 export interface Battery {
   attack(row: string, body: (attack: Attack) => Promise<void>, options?: RowOptions): void
-  /** The last row: within a minute of quiet, the service uses as much memory as before the series, or little more. */
+  /**
+   * The last row: within a minute of quiet, the service uses as much memory as before the series, or little
+   * more.
+   */
   soak(): void
   run(): void
 }
 
-/** `ATTACK_ONLY=login` runs the rows alone that match; a series without such a row counts as failed, so name the file, too. */
+/**
+ * `ATTACK_ONLY=login` runs the rows alone that match; a series without such a row counts as failed, so name
+ * the file, too.
+ */
 const ONLY = new RegExp(process.env.ATTACK_ONLY ?? '', 'i')
 const ROW_LIMIT_MS = 300_000
 const WARM_UP_MS = 3_000

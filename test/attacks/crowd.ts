@@ -1,4 +1,7 @@
-/** Connections by the hundred, from addresses in 127.0.0.0/8, that keep their side open whatever the service does. */
+/**
+ * Connections by the hundred, from addresses in 127.0.0.0/8, that keep their side open whatever the service
+ * does.
+ */
 import { connect, type Socket } from 'node:net'
 
 export interface CrowdOptions {
@@ -30,7 +33,9 @@ export interface Crowd {
 }
 
 const WAVE = 250
-/** A connection that is not answered by then is one of many in the queue of the kernel; it counts as there. */
+/**
+ * A connection that is not answered by then is one of many in the queue of the kernel; it counts as there.
+ */
 const CONNECT_LIMIT_MS = 3_000
 
 export async function gather(options: CrowdOptions): Promise<Crowd> {

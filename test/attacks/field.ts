@@ -1,6 +1,7 @@
 /**
- * The service as users start it, in a process of its own, with what it needs around it: a DNS world, an MX host, an account
- * of honest people (`acme.example`) and one of the attackers (`eve.example`), both with a verified domain that receives mail.
+ * The service as users start it, in a process of its own, with what it needs around it: a DNS world, an MX
+ * host, an account of honest people (`acme.example`) and one of the attackers (`eve.example`), both with a
+ * verified domain that receives mail.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -5,7 +5,10 @@ import { addressOf } from './crowd.ts'
 import { childrenOf, type Field, residentBytes } from './field.ts'
 import { MIB, pause, scaled } from './scale.ts'
 
-/** Input that costs much more than its bytes, on a machine with 1 GB: the service lives, and others are served. */
+/**
+ * Input that costs much more than its bytes, on a machine with 1 GB: the service lives, and others are
+ * served.
+ */
 const { attack, soak, run } = battery('what strangers hold')
 
 const MACHINE_BYTES = 1024 * MIB

@@ -1,6 +1,7 @@
 /**
- * The honest clients, a process of their own so that the attackers' work does not slow them down. Between `begin` and `end` each
- * kind makes one request after another, over a new connection each, and notes how long the answer took.
+ * The honest clients, a process of their own so that the attackers' work does not slow them down. Between
+ * `begin` and `end` each kind makes one request after another, over a new connection each, and notes how long
+ * the answer took.
  */
 import dgram from 'node:dgram'
 import { once } from 'node:events'

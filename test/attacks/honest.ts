@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Kind, Order, Report, Visit } from './honest-protocol.ts'
 
-/** An honest client's request may take no longer than this in 99 of 100 cases, whatever attack is under way. */
+/**
+ * An honest client's request may take no longer than this in 99 of 100 cases, whatever attack is under way.
+ */
 export const HONEST_P99_MOST_MS = 2_000
 
 export interface HonestClients {

@@ -1,4 +1,7 @@
-/** Mail that is hard to read: bodies that made decoders slow or fat, in every place of a message where a body can be. */
+/**
+ * Mail that is hard to read: bodies that made decoders slow or fat, in every place of a message where a body
+ * can be.
+ */
 
 export const POSITIONS = ['text/plain', 'text/html', 'attachment', 'message/rfc822'] as const
 export type Position = (typeof POSITIONS)[number]
@@ -54,7 +57,10 @@ export interface HostileMail {
 }
 
 const BLOCK_BYTES = 64 * 1024
-/** A multiple of 57 and of every piece's own length would be large; a line of base64 holds this much, and breaks a piece. */
+/**
+ * A multiple of 57 and of every piece's own length would be large; a line of base64 holds this much, and
+ * breaks a piece.
+ */
 const BASE64_LINE_BYTES = 57
 
 export function hostileMail(

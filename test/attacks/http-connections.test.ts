@@ -4,7 +4,10 @@ import { type Crowd, type CrowdOptions, gather } from './crowd.ts'
 import { type Field, PROXY, socketCount } from './field.ts'
 import { pause, scaled } from './scale.ts'
 
-/** Peers that open HTTP connections and say nothing, too little or too slowly, by the thousand: others are served all the same. */
+/**
+ * Peers that open HTTP connections and say nothing, too little or too slowly, by the thousand: others are
+ * served all the same.
+ */
 const { attack, soak, run } = battery('HTTP connections')
 
 const HOLD_MS = scaled(8_000, 4_000)

@@ -1,4 +1,7 @@
-/** The service with both output streams in a file, as installations without a supervisor run it (`> mailhorn.log 2>&1`). */
+/**
+ * The service with both output streams in a file, as installations without a supervisor run it (`>
+ * mailhorn.log 2>&1`).
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Runs the battery, one series after the other, and prints a table of its rows: `npm run test:attacks [-- <file>… --table <file>]`.
- * `--table results.md` (or `.json`, or `ATTACK_TABLE`) also writes it. A measurement, for a machine that does nothing else.
+ * Runs the battery, one series after the other, and prints a table of its rows: `npm run test:attacks [--
+ * <file>… --table <file>]`. `--table results.md` (or `.json`, or `ATTACK_TABLE`) also writes it. A
+ * measurement, for a machine that does nothing else.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

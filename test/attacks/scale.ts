@@ -1,4 +1,7 @@
-/** The size of the attacks. `ATTACK_SCALE=0.1` makes connections, bytes and durations smaller while one works on the battery. */
+/**
+ * The size of the attacks. `ATTACK_SCALE=0.1` makes connections, bytes and durations smaller while one works
+ * on the battery.
+ */
 
 export const SCALE = Number(process.env.ATTACK_SCALE ?? 1)
 

@@ -6,8 +6,9 @@ import { type Field, PROXY } from './field.ts'
 import { scaled } from './scale.ts'
 
 /**
- * Guessing at passwords, and floods of guesses, from addresses that a trusted proxy tells of: few guesses are checked, and people
- * with the right password sign in. Each row has networks of its own, so that it does not meet the penalties of another one.
+ * Guessing at passwords, and floods of guesses, from addresses that a trusted proxy tells of: few guesses are
+ * checked, and people with the right password sign in. Each row has networks of its own, so that it does not
+ * meet the penalties of another one.
  */
 const { attack, soak, run } = battery('sign-in')
 

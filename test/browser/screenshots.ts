@@ -1,6 +1,7 @@
 /**
- * Writes the screenshots in `docs/images` from the scene of the browser tests: `node test/browser/screenshots.ts`. It needs
- * Debian's Chromium, as the tests do. Look at the images before you commit them.
+ * Writes the screenshots in `docs/images` from the scene of the browser tests: `node
+ * test/browser/screenshots.ts`. It needs Debian's Chromium, as the tests do. Look at the images before you
+ * commit them.
  */
 import { writeFileSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'

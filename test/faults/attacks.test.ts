@@ -6,7 +6,10 @@ import { dialSmtp, sendMail } from '../kit/smtp-client.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 
-/** Attacks that take their time: others are served meanwhile, and the thread that serves them is never held for long. */
+/**
+ * Attacks that take their time: others are served meanwhile, and the thread that serves them is never held
+ * for long.
+ */
 const test = suite('heavy attacks on mail ports', { limitMs: 120_000 })
 
 const POSTMASTER = 'postmaster@mailhorn.test'

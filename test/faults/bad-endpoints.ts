@@ -1,7 +1,7 @@
 /**
- * Entry of a thread that plays endpoints which are not well, so that what they cost is theirs: they hang, fail, break off,
- * lead elsewhere, say 10 MB, have certificates that are not good, or speak no TLS. Posts their ports, and when asked, how
- * many connections each has had.
+ * Entry of a thread that plays endpoints which are not well, so that what they cost is theirs: they hang,
+ * fail, break off, lead elsewhere, say 10 MB, have certificates that are not good, or speak no TLS. Posts
+ * their ports, and when asked, how many connections each has had.
  */
 import { parentPort } from 'node:worker_threads'
 import { startWebHost, type WebHostOptions } from '../kit/web-host.ts'

@@ -1,4 +1,6 @@
-/** The start after a kill checks the pages of the database: at once, or in the background when there are many. */
+/**
+ * The start after a kill checks the pages of the database: at once, or in the background when there are many.
+ */
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +29,8 @@ async function damaged(t: TestContext, { bytes = 0, wasKilled = true } = {}) {
   const open = openSync(file, 'r+')
   writeSync(open, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, ((page as number) - 1) * PAGE_BYTES)
   closeSync(open)
-  // Without a valid header, the log counts as one of a service that was killed, and SQLite reads nothing of it.
+  // Without a valid header, the log counts as one of a service that was killed, and SQLite reads nothing of
+  // it.
   if (wasKilled) writeFileSync(`${file}-wal`, Buffer.alloc(32))
   return { dataDir, file }
 }
@@ -60,7 +63,9 @@ test('a large database is checked while the service runs, which says so and rais
   assert.is((await program.end('SIGTERM')).code, 0)
 })
 
-/** Overwrites all pages but the first while the service runs, which then has to read them from the file again. */
+/**
+ * Overwrites all pages but the first while the service runs, which then has to read them from the file again.
+ */
 function damageBelow(file: string) {
   const raw = new Database(file)
   raw.exec("insert into settings (key, value) values ('changed', '')")

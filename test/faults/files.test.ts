@@ -7,7 +7,10 @@ import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { FROM_DOMAIN, firstStart, openScene } from './scene.ts'
 
-/** Few files may be open, and nobody takes all of them by opening connections; and the one that matters is gone. */
+/**
+ * Few files may be open, and nobody takes all of them by opening connections; and the one that matters is
+ * gone.
+ */
 const test = suite('files', { limitMs: 120_000 })
 const FILES = 512
 const STRANGERS = 700

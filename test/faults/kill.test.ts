@@ -80,7 +80,10 @@ function requireDelivery({ ledger, rows }: Scene, wanted: readonly Wanted[], und
   ])
 }
 
-/** One email each in spite of repetitions, one telling of each event, sums that are right, a file that is whole. */
+/**
+ * One email each in spite of repetitions, one telling of each event, sums that are right, a file that is
+ * whole.
+ */
 function requireSoundness({ rows }: Scene, count: number) {
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   assert.equal(rows('pragma foreign_key_check'), [])

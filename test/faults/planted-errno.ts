@@ -1,6 +1,7 @@
 /**
- * Has system calls of a real program fail, in all its threads; loaded before the program. While `planted.json` lies
- * beside the data folder, each call of the kind that it names fails with its code, and is noted in `planted.log`.
+ * Has system calls of a real program fail, in all its threads; loaded before the program. While
+ * `planted.json` lies beside the data folder, each call of the kind that it names fails with its code, and is
+ * noted in `planted.log`.
  */
 import { ChildProcess } from 'node:child_process'
 import dgram from 'node:dgram'

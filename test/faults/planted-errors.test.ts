@@ -1,6 +1,6 @@
 /**
- * Each system call for a socket or a child process fails, one kind after another, while the real program works: it
- * lives, answers and has logged the error.
+ * Each system call for a socket or a child process fails, one kind after another, while the real program
+ * works: it lives, answers and has logged the error.
  */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -19,8 +19,8 @@ const preload = new URL('./planted-errno.ts', import.meta.url)
 
 const CODES = ['ENETUNREACH', 'EMFILE', 'EACCES', 'ECONNRESET'] as const
 /**
- * Connections come first, since a session to a mail host is kept, then starts of processes, since a process that
- * runs is not started.
+ * Connections come first, since a session to a mail host is kept, then starts of processes, since a process
+ * that runs is not started.
  */
 const PLANTED: PlantedErrno[] = [
   ...CODES.map(code => ({ call: 'net.connect' as const, code })),

@@ -1,6 +1,6 @@
 /**
- * Each system call that opens a listener fails, one after another, in a start of the real program: in the check before
- * the start and behind it, when the data folder is in use already.
+ * Each system call that opens a listener fails, one after another, in a start of the real program: in the
+ * check before the start and behind it, when the data folder is in use already.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,9 @@ function open(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true }))
   const files = { plan: join(folder, 'planted.json'), log: join(folder, 'planted.log') }
   const options = { dataDir: join(folder, 'data'), preload }
-  /** Starts with a planted error. @returns why it ended, `went on`, or undefined if no call was left to fail */
+  /**
+   * Starts with a planted error. @returns why it ended, `went on`, or undefined if no call was left to fail
+   */
   const startWith = async (planted: PlantedErrno): Promise<string | undefined> => {
     writeFileSync(files.plan, JSON.stringify(planted))
     try {

@@ -100,7 +100,9 @@ function unknownAttempts({ rows }: Stage): string[] {
   )
 }
 
-/** Every email came once, and once more at most for each attempt that was under way when its maker was gone. */
+/**
+ * Every email came once, and once more at most for each attempt that was under way when its maker was gone.
+ */
 function requireCopies(stage: Stage, lost: Iterable<string>) {
   const copies = new Map<string, number>()
   for (const lease of lost) {

@@ -1,4 +1,6 @@
-/** A start that is refused leaves every file of the data folder as it was, and says in one line what to do. */
+/**
+ * A start that is refused leaves every file of the data folder as it was, and says in one line what to do.
+ */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -54,7 +56,10 @@ async function usedFolder(t: TestContext): Promise<Scene> {
   return scene
 }
 
-/** Kind, mode and digest of every entry. The index of the log (`-shm`) holds no data, and every reader writes it anew. */
+/**
+ * Kind, mode and digest of every entry. The index of the log (`-shm`) holds no data, and every reader writes
+ * it anew.
+ */
 function listing(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   return names.map(name => {
@@ -70,7 +75,10 @@ function schemaOf(dataDir: string): unknown[] {
   return databaseOf(dataDir).rows('select name from migrations order by name')
 }
 
-/** Given a scene, when the service starts, then it is refused in one line that says so, and nothing was written. */
+/**
+ * Given a scene, when the service starts, then it is refused in one line that says so, and nothing was
+ * written.
+ */
 async function isRefused(scene: Scene, says: RegExp | string): Promise<void> {
   const before = listing(scene.dataDir)
   const schema = isOnPostgres ? schemaOf(scene.dataDir) : []

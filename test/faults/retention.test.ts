@@ -75,7 +75,10 @@ test(`${CYCLES} times: nothing of it is half gone, and the next start goes on`, 
   assert.equal(scene.rows('select subject from emails'), [{ subject: 'kept' }])
 })
 
-/** Every row belongs to an email and every email has its rows; sums and uses are right; no row names a missing file. */
+/**
+ * Every row belongs to an email and every email has its rows; sums and uses are right; no row names a missing
+ * file.
+ */
 function requireSoundness({ rows, dataDir }: Scene) {
   assert.equal(rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
   for (const [table, column] of [

@@ -11,7 +11,10 @@ const CLIENT_COUNT = 20
 /** Time that supervisors wait before they kill a process. */
 const PATIENCE_MS = 30_000
 
-/** Asks the program to stop, more than once as terminals and supervisors do, and kills it when it has not after half a minute. */
+/**
+ * Asks the program to stop, more than once as terminals and supervisors do, and kills it when it has not
+ * after half a minute.
+ */
 async function stop(program: Program) {
   const patience = setTimeout(() => process.kill(program.pid, 'SIGKILL'), PATIENCE_MS)
   const ending = program.end('SIGTERM')

@@ -1,4 +1,6 @@
-/** Errors that nobody handles, in the real program: the net that ends it in order, and tasks that are parked. */
+/**
+ * Errors that nobody handles, in the real program: the net that ends it in order, and tasks that are parked.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

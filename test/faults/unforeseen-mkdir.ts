@@ -1,4 +1,7 @@
-/** Has the program fail where it creates its data folder, in a way that no advice exists for; loaded before it. */
+/**
+ * Has the program fail where it creates its data folder, in a way that no advice exists for; loaded before
+ * it.
+ */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 

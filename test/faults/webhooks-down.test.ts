@@ -24,7 +24,7 @@ const LEASE_MS = 40_000
 const WAITS_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS]
 const LATEST = 1.1
 /** At 0 s, 5 s, 5 min and 35 min; the next would be in the third hour. */
-const ATTEMPTS_IN_AN_HOUR = 4
+const FIRST_HOUR_ATTEMPTS = 4
 
 test(`${SENDS} emails are sent meanwhile: each event is told once, and was tried as often as was its turn`, async t => {
   const { endpoints, send, stepTo, rows, ended, catchUp, clock, mx } = await openWorld(t, 'failing')
@@ -41,7 +41,7 @@ test(`${SENDS} emails are sent meanwhile: each event is told once, and was tried
   const failures = down.asked.length
   assert.is(waiting.length, SENDS)
   assertCounted(waiting, down.asked)
-  assert.ok(waiting.every(({ success, attempts }) => success === 0 && attempts <= ATTEMPTS_IN_AN_HOUR))
+  assert.ok(waiting.every(({ success, attempts }) => success === 0 && attempts <= FIRST_HOUR_ATTEMPTS))
   assert.ok(failures > HOUR_MS / STEP_MS / 2, `${failures} attempts`)
   down.manner = 'well'
 
@@ -69,11 +69,11 @@ test('where every attempt finds its turn, there are four in that hour, whether i
   await send(FEW)
   await until(() => well.asked.length === FEW)
   await stepTo(began + HOUR_MS)
-  const inVain = FEW * ATTEMPTS_IN_AN_HOUR
+  const inVain = FEW * FIRST_HOUR_ATTEMPTS
   for (const endpoint of [failing, refusing])
     assert.equal(
       (await rows(endpoint)).map(({ attempts }) => attempts),
-      Array(FEW).fill(ATTEMPTS_IN_AN_HOUR),
+      Array(FEW).fill(FIRST_HOUR_ATTEMPTS),
     )
   assertCounted(await rows(failing), failing.asked)
   assert.equal([failing.asked.length, failing.refusedCount], [inVain, 0])
@@ -83,13 +83,13 @@ test('where every attempt finds its turn, there are four in that hour, whether i
 
   await catchUp()
   assert.ok(
-    clock.now() - began >= WAITS_MS.slice(0, ATTEMPTS_IN_AN_HOUR).reduce((sum, wait) => sum + wait, 0),
+    clock.now() - began >= WAITS_MS.slice(0, FIRST_HOUR_ATTEMPTS).reduce((sum, wait) => sum + wait, 0),
   )
   assert.equal([failing.asked.length, refusing.asked.length], [inVain + FEW, FEW])
   for (const endpoint of [failing, refusing])
     assert.equal(
       ended(endpoint).map(({ success, attempts }) => [success, attempts]),
-      Array(FEW).fill([1, ATTEMPTS_IN_AN_HOUR + 1]),
+      Array(FEW).fill([1, FIRST_HOUR_ATTEMPTS + 1]),
     )
   assert.ok(refusing.asked.every(({ isTaken }) => isTaken))
   assert.is(new Set(refusing.asked.map(({ eventId }) => eventId)).size, FEW)
@@ -139,7 +139,9 @@ async function openWorld(t: TestContext, ...manners: Manner[]) {
         return waiting.length > 0 && waiting.every(({ isLeased }) => !isLeased) ? waiting : undefined
       }),
     ended: ({ webhookId }: Served) => told.ended(webhookId),
-    /** Moves the clock while nothing is under way; after each step somebody has a turn, if anything is due. */
+    /**
+     * Moves the clock while nothing is under way; after each step somebody has a turn, if anything is due.
+     */
     async stepTo(at: number) {
       while (clock.now() < at) {
         await until(isStill)
@@ -225,8 +227,9 @@ function assertCounted(recorded: readonly Recorded[], asked: readonly Asked[]) {
 }
 
 /**
- * Nothing is asked before its time, or after it was taken; and of what is due, whatever has been due for longest is asked
- * first, so that nothing is left out. (Of requests that are under way together, any may come first.)
+ * Nothing is asked before its time, or after it was taken; and of what is due, whatever has been due for
+ * longest is asked first, so that nothing is left out. (Of requests that are under way together, any may come
+ * first.)
  */
 function assertOnSchedule({ asked, happenedAt }: Endpoint) {
   const before = new Map<string, Asked[]>()

@@ -1,6 +1,7 @@
 /**
- * A certificate authority on loopback that speaks ACME over TLS, and fails as a test wants it to. It checks what a real one
- * checks: nonces, signatures, the order of steps, and, by `prove`, what is served for its challenges.
+ * A certificate authority on loopback that speaks ACME over TLS, and fails as a test wants it to. It checks
+ * what a real one checks: nonces, signatures, the order of steps, and, by `prove`, what is served for its
+ * challenges.
  */
 import {
   createHash,

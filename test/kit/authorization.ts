@@ -6,9 +6,9 @@
  */
 
 /**
- * Routes by what a credential needs. `public`: none. `person`: a session, no access token. `operator`: the session of an
- * operator, or an access token with these rights. Others: the scope of an access token; sessions have all scopes.
- * Routes that begin with `key` accept API keys, too.
+ * Routes by what a credential needs. `public`: none. `person`: a session, no access token. `operator`: the
+ * session of an operator, or an access token with these rights. Others: the scope of an access token;
+ * sessions have all scopes. Routes that begin with `key` accept API keys, too.
  */
 const ROUTES_BY_NEED = {
   public: [

@@ -1,4 +1,7 @@
-/** An address where connections are neither taken nor refused: whoever listens there has more of them than it has room for. */
+/**
+ * An address where connections are neither taken nor refused: whoever listens there has more of them than it
+ * has room for.
+ */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'

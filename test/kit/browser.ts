@@ -1,4 +1,6 @@
-/** Debian's Chromium, steered by playwright-core, with a watch on everything that a page of ours must not do. */
+/**
+ * Debian's Chromium, steered by playwright-core, with a watch on everything that a page of ours must not do.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
@@ -17,7 +19,10 @@ const LIMIT_MS = 10_000
 
 export interface WatchedPage {
   page: Page
-  /** Errors on the console, breaches of the content security policy, exceptions, and requests to other origins. */
+  /**
+   * Errors on the console, breaches of the content security policy, exceptions, and requests to other
+   * origins.
+   */
   faults: string[]
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Cloudflare's v4 API on loopback, as far as records of zones go. It is strict: a request that the real one would not
- * understand, or that asks for more than it should, is answered 400 and remembered as a fault.
+ * Cloudflare's v4 API on loopback, as far as records of zones go. It is strict: a request that the real one
+ * would not understand, or that asks for more than it should, is answered 400 and remembered as a fault.
  */
 import type { ServerResponse } from 'node:http'
 import { startWebHost, type WebRequest } from './web-host.ts'

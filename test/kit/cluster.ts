@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of a test's own: a fresh cluster in a folder of its own, on a loopback port and a Unix socket, run
- * by an unprivileged user, which can be stopped in the middle of everything and started again.
+ * A PostgreSQL server of a test's own: a fresh cluster in a folder of its own, on a loopback port and a Unix
+ * socket, run by an unprivileged user, which can be stopped in the middle of everything and started again.
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

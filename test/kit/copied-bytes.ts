@@ -1,4 +1,7 @@
-/** Counts the bytes that are copied, decoded or searched, so that a test sees what is looked at again and again. */
+/**
+ * Counts the bytes that are copied, decoded or searched, so that a test sees what is looked at again and
+ * again.
+ */
 import type { TestContext } from './suite.ts'
 
 /** @returns the number of bytes since the call */

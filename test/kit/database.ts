@@ -1,6 +1,6 @@
 /**
- * The databases that tests run on: SQLite files, or databases of the PostgreSQL that MAILHORN_TEST_DATABASE_URL names
- * by one that may make others.
+ * The databases that tests run on: SQLite files, or databases of the PostgreSQL that
+ * MAILHORN_TEST_DATABASE_URL names by one that may make others.
  */
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -29,7 +29,10 @@ export const isOnPostgres = adminUrl !== undefined
 export const SQLITE_ONLY = { skip: isOnPostgres ? 'it is about the file of SQLite' : undefined }
 export const POSTGRES_ONLY = { skip: isOnPostgres ? undefined : 'it needs PostgreSQL' }
 
-/** A database of the test's own. @param file where a SQLite file would be. @param isMigrated of the present schema */
+/**
+ * A database of the test's own. @param file where a SQLite file would be. @param isMigrated of the present
+ * schema
+ */
 export function createDatabase(file: string, { isMigrated = false } = {}): TestDatabase {
   if (adminUrl === undefined) return sqliteDatabase(file)
   const database = postgresDatabase(adminUrl, isMigrated)
@@ -87,8 +90,8 @@ export function insertRows(
 }
 
 /**
- * The SQLite file is made by whoever opens it first. One connection stays open, since to open another for every
- * question means to read the schema every time; `release` closes it.
+ * The SQLite file is made by whoever opens it first. One connection stays open, since to open another for
+ * every question means to read the schema every time; `release` closes it.
  */
 export function sqliteDatabase(file: string): TestDatabase {
   let kept: { database: Database.Database; inode: number } | undefined

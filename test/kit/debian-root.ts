@@ -1,6 +1,7 @@
 /**
- * A file system of its own for one of Debian's mail servers: they exclude each other, have fixed places and users, and cannot be
- * installed side by side. Its packages come from `scripts/fetch-mtas.ts`, the libraries of this machine are added.
+ * A file system of its own for one of Debian's mail servers: they exclude each other, have fixed places and
+ * users, and cannot be installed side by side. Its packages come from `scripts/fetch-mtas.ts`, the libraries
+ * of this machine are added.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -27,7 +28,10 @@ export interface DebianRootOptions {
   package: string
   /** Programs that will run in it; those it has not are copied from here. */
   programs: readonly string[]
-  /** Names of the system users it expects; each gets a group of the same name. The first one's may read `/certs/key.pem`. */
+  /**
+   * Names of the system users it expects; each gets a group of the same name. The first one's may read
+   * `/certs/key.pem`.
+   */
   users: readonly string[]
 }
 

@@ -1,4 +1,6 @@
-/** A client of server-sent events, as a browser's: reads what comes, and can come back after what it has seen. */
+/**
+ * A client of server-sent events, as a browser's: reads what comes, and can come back after what it has seen.
+ */
 import { until } from './until.ts'
 
 export interface StreamedEvent {

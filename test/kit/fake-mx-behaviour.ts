@@ -21,15 +21,16 @@ export type Point =
   | 'quit'
 
 /**
- * A reply (several lines where it has CRLF; sent as it is), or: `drop` closes, `reset` closes hard, `hang` says
- * nothing more, `stall` stops reading too, `garbage` is no SMTP, `multi-line-64k` is a reply that is too long.
+ * A reply (several lines where it has CRLF; sent as it is), or: `drop` closes, `reset` closes hard, `hang`
+ * says nothing more, `stall` stops reading too, `garbage` is no SMTP, `multi-line-64k` is a reply that is too
+ * long.
  */
 export type Fault = 'drop' | 'reset' | 'hang' | 'stall' | 'garbage' | 'multi-line-64k' | (string & {})
 
 export interface Behaviour {
   at: Partial<Record<Point, Fault>>
   delayMs: Partial<Record<Point, number>>
-  /** Refused with 451 this many times. */
+  /** Number of times that it is answered 451. */
   greyTimes?: number
   /** Messages a session may carry before this recipient is answered with 421. */
   messagesPerSession?: number

@@ -1,4 +1,7 @@
-/** The message as the scripted MX receives it: finds the final dot, undoes dot-stuffing, and judges the line ends. */
+/**
+ * The message as the scripted MX receives it: finds the final dot, undoes dot-stuffing, and judges the line
+ * ends.
+ */
 
 const END = Buffer.from('\r\n.\r\n')
 /** Without its CRLF (RFC 5321 §4.5.3.1.6). */

@@ -1,4 +1,7 @@
-/** The socket of one connection of the scripted MX: what it says, how it misbehaves, and the transcript of both sides. */
+/**
+ * The socket of one connection of the scripted MX: what it says, how it misbehaves, and the transcript of
+ * both sides.
+ */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FakeMxState } from './fake-mx.ts'

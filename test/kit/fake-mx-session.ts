@@ -1,4 +1,6 @@
-/** One session of the scripted MX: reads commands as strictly as the RFCs allow and answers as it was told to. */
+/**
+ * One session of the scripted MX: reads commands as strictly as the RFCs allow and answers as it was told to.
+ */
 import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { FakeMxState } from './fake-mx.ts'

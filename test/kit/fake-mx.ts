@@ -1,9 +1,10 @@
 /**
  * A scripted MX host on real sockets. It takes what is well-formed, records what it took, and notes every
- * breach of protocol of its client in `violations`. Several on one port at 127.0.0.2, 127.0.0.3 … are distinct
- * hosts of one domain.
+ * breach of protocol of its client in `violations`. Several on one port at 127.0.0.2, 127.0.0.3 … are
+ * distinct hosts of one domain.
  *
- * What happens to a message depends on its recipients' local parts (by prefix, so `ok17` or `defer-451+a` work):
+ * What happens to a message depends on its recipients' local parts (by prefix, so `ok17` or `defer-451+a`
+ * work):
  *
  *   ok, anything else          taken
  *   defer-451, perm-550-511, full-452-422    RCPT is answered so; the digits after the code are 5.1.1, 4.2.2
@@ -12,8 +13,8 @@
  *   body-552                   the answer comes in the middle of the message
  *   mail-451                   as for drop-after-mail below
  *   slow-rcpt-500, slow-data-500, slow-dot-500   the reply comes after so many ms
- *   drop-after-mail, -rcpt, -data, -dot      the connection is closed in place of that reply. MAIL is answered
- *                              before the recipient is known, unless the client pipelines: so only then.
+ *   drop-after-mail, -rcpt, -data, -dot      the connection is closed in place of that reply; after MAIL
+ *                              only when the client pipelines, since the recipient is not known before
  *   hang-after-…, garbage-…    likewise silence, or something that is no reply
  *   drop-mid-body, stall-body  closed, or no longer read, as soon as a part of the message is in
  *   421-after-3                RCPT is answered 421, and the session ends, after three messages in it
@@ -68,7 +69,10 @@ export interface FakeMxOptions {
   segmentBytes?: number
   /** Plain text sent in one segment with the reply to STARTTLS. */
   injectAfterStartTls?: string
-  /** A file that gets a line `Message-ID TAB recipient TAB X-Mailhorn-Ref` for each recipient, on disk before the 250. */
+  /**
+   * A file that gets a line `Message-ID TAB recipient TAB X-Mailhorn-Ref` for each recipient, on disk before
+   * the 250.
+   */
   ledger?: string
 }
 

@@ -1,4 +1,7 @@
-/** Many connections of a client that means harm: each says at most one thing, reads nothing and never closes its side. */
+/**
+ * Many connections of a client that means harm: each says at most one thing, reads nothing and never closes
+ * its side.
+ */
 import { connect, type Socket } from 'node:net'
 
 export interface Flood {

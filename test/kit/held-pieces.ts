@@ -1,6 +1,6 @@
 /**
- * Counts what a peer makes this process hold and repeat when it sends bytes one by one: buffers that are alive, and
- * characters that are searched.
+ * Counts what a peer makes this process hold and repeat when it sends bytes one by one: buffers that are
+ * alive, and characters that are searched.
  */
 import type { Writable } from 'node:stream'
 import v8 from 'node:v8'
@@ -13,7 +13,10 @@ export function byteArrayCount(): number {
   )
 }
 
-/** Sends each byte in a segment of its own, or over TLS in a record of its own. The receiver gets a turn after each. */
+/**
+ * Sends each byte in a segment of its own, or over TLS in a record of its own. The receiver gets a turn after
+ * each.
+ */
 export async function sendByteByByte(socket: Writable, bytes: string): Promise<void> {
   for (const byte of bytes) {
     if (socket.destroyed) return

@@ -1,4 +1,7 @@
-/** Mail of any size that is legal, or nearly, and made to cost its reader time and memory. Nothing of it is stored: it is made when it is needed. */
+/**
+ * Mail of any size that is legal, or nearly, and made to cost its reader time and memory. Nothing of it is
+ * stored: it is made when it is needed.
+ */
 
 export interface HostileBody {
   name: string
@@ -9,7 +12,10 @@ export interface HostileBody {
   /** Beginning of the body, and the text that fills the rest, one character per octet. */
   start?: string
   fill: string
-  /** The text that one filling stands for, in a text/plain part; nothing is said where it differs from place to place. */
+  /**
+   * The text that one filling stands for, in a text/plain part; nothing is said where it differs from place
+   * to place.
+   */
   shows?: string
 }
 

@@ -1,4 +1,7 @@
-/** Entry of a thread that reads hostile mail as the threads of the service do; its heap is small (`small-heap.ts`). */
+/**
+ * Entry of a thread that reads hostile mail as the threads of the service do; its heap is small
+ * (`small-heap.ts`).
+ */
 import { parentPort } from 'node:worker_threads'
 import { withShortLines, withWholeLines } from '../../src/interfaces/submission/lines.ts'
 import { partsOf, readMessage } from '../../src/interfaces/submission/read-message.ts'

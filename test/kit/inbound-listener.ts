@@ -1,4 +1,6 @@
-/** Starts the listener of port 25 with a scripted store and a manual clock. Blobs are counted and not kept. */
+/**
+ * Starts the listener of port 25 with a scripted store and a manual clock. Blobs are counted and not kept.
+ */
 import * as assert from 'uvu/assert'
 import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'

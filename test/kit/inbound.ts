@@ -1,4 +1,7 @@
-/** Received mail put straight into the database of a running service, as it stands there once it has been listed. */
+/**
+ * Received mail put straight into the database of a running service, as it stands there once it has been
+ * listed.
+ */
 
 import { foldText } from '../../src/lib/fold-text.ts'
 import { type Id, parseWireId, wireId } from '../../src/lib/ids.ts'

@@ -1,4 +1,6 @@
-/** One mail of each kind that people send through the product, in the words in which its reader must see it. */
+/**
+ * One mail of each kind that people send through the product, in the words in which its reader must see it.
+ */
 
 /** Interface through which a mail is submitted. */
 export type Way = 'api' | 'broadcast' | 'template' | 'smtp' | 'answer'

@@ -1,6 +1,7 @@
 /**
- * Holds that work is proportional to its input: four times as much takes less than nine times the CPU time of the thread,
- * where quadratic work takes sixteen times. It compares a program with itself, so that the speed of the machine does not matter.
+ * Holds that work is proportional to its input: four times as much takes less than nine times the CPU time of
+ * the thread, where quadratic work takes sixteen times. It compares a program with itself, so that the speed
+ * of the machine does not matter.
  */
 const TIMES = 4
 const RATIO_MAX = 9

@@ -1,4 +1,7 @@
-/** A clock that stands still until a test moves it: for exact times, and for counting the timers that are left. */
+/**
+ * A clock that stands still until a test moves it: for exact times, and for counting the timers that are
+ * left.
+ */
 import type { Clock, Timer } from '../../src/lib/clock.ts'
 
 export interface ManualClock extends Clock {

@@ -4,7 +4,10 @@ import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
 import { newId } from './new-id.ts'
 
-/** Delivered emails of the first account, a second apart, the last one now; `subjectOf` names each by its number. */
+/**
+ * Delivered emails of the first account, a second apart, the last one now; `subjectOf` names each by its
+ * number.
+ */
 export function addEmails(mailhorn: Mailhorn, count: number, subjectOf: (i: number) => string): void {
   const [user] = mailhorn.rows<{ accountId: Id }>(
     'select account_id as "accountId" from users where operator = 1',

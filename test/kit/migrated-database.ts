@@ -1,4 +1,6 @@
-/** An empty SQLite database of the present schema. To copy it takes a thirtieth of the time of the migrations. */
+/**
+ * An empty SQLite database of the present schema. To copy it takes a thirtieth of the time of the migrations.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

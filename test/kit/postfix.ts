@@ -1,6 +1,6 @@
 /**
- * A private Postfix as the MX of a domain: configuration, queue and mailboxes in a folder of its own, nothing of
- * the system's touched. It takes mail for the mailboxes named and refuses everybody else.
+ * A private Postfix as the MX of a domain: configuration, queue and mailboxes in a folder of its own, nothing
+ * of the system's touched. It takes mail for the mailboxes named and refuses everybody else.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -142,7 +142,9 @@ async function configure(
   writeFileSync(join(folder, 'etc/master.cf'), `${master.join('\n')}\n`)
 }
 
-/** Postfix warns of what is set twice; its logger, too, which may then wait for ever for itself to read that. */
+/**
+ * Postfix warns of what is set twice; its logger, too, which may then wait for ever for itself to read that.
+ */
 function lastOfEach(settings: readonly string[]): string[] {
   return [...new Map(settings.map(setting => [setting.split('=', 1)[0]!.trim(), setting])).values()]
 }

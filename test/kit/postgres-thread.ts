@@ -1,6 +1,6 @@
 /**
- * Asks PostgreSQL on behalf of a test that waits for the answer without giving up its turn: tests look into the
- * database as they do with SQLite. Also makes and drops the databases that tests run on.
+ * Asks PostgreSQL on behalf of a test that waits for the answer without giving up its turn: tests look into
+ * the database as they do with SQLite. Also makes and drops the databases that tests run on.
  */
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The real program as a process of its own, as `npm start` runs it: to read what it prints, to stop it, to kill it. */
+/**
+ * The real program as a process of its own, as `npm start` runs it: to read what it prints, to stop it, to
+ * kill it.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -58,7 +61,9 @@ export interface ProgramEnd {
   output: string
 }
 
-/** Starts the program and resolves once it says that it is ready. @throws with its output when it ends before */
+/**
+ * Starts the program and resolves once it says that it is ready. @throws with its output when it ends before
+ */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const run = launch(options)
   const limit = setTimeout(() => run.child.kill('SIGKILL'), START_LIMIT_MS)
@@ -96,8 +101,8 @@ export interface SilentProgram extends Pick<Program, 'baseUrl' | 'pid' | 'call' 
 }
 
 /**
- * Starts the program with its output led elsewhere, and resolves once it serves. @param stdout a file that is open, or a pipe that is
- * not read @throws when the program ends before
+ * Starts the program with its output led elsewhere, and resolves once it serves. @param stdout a file that is
+ * open, or a pipe that is not read @throws when the program ends before
  */
 export async function startSilently(
   options: ProgramOptions,

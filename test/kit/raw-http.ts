@@ -89,7 +89,10 @@ function receive(socket: Socket, replyCount: number, reading: Reading): Promise<
   })
 }
 
-/** All complete replies; bodies by Content-Length, or chunked without trailers; of streams of events the beginning. */
+/**
+ * All complete replies; bodies by Content-Length, or chunked without trailers; of streams of events the
+ * beginning.
+ */
 function repliesIn(bytes: Buffer, { head, informational }: Reading): RawReply[] {
   const replies: RawReply[] = []
   let rest = bytes

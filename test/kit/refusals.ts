@@ -53,7 +53,10 @@ export function assertRefusal(
   assert.match(headers.get('x-request-id') ?? '', UUID)
 }
 
-/** Reads a request to send as the API does, and expects that it is refused so. @param body as JSON would give it */
+/**
+ * Reads a request to send as the API does, and expects that it is refused so. @param body as JSON would give
+ * it
+ */
 export function refusesToSend(body: unknown, expected: ExpectedRefusal): ApiError {
   try {
     readSendEmail(body)

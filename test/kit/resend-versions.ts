@@ -27,9 +27,9 @@ interface Target {
 let copies = 0
 
 /**
- * A client of that version, in the types of the newest: the older ones lack nothing that is used with them. The oldest
- * knows no base address but that of its environment when it is loaded, so that its clients are loaded anew, and must be
- * opened one after another.
+ * A client of that version, in the types of the newest: the older ones lack nothing that is used with them.
+ * The oldest knows no base address but that of its environment when it is loaded, so that its clients are
+ * loaded anew, and must be opened one after another.
  */
 export async function openResend(
   { name, modern }: ResendVersion,

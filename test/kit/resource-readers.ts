@@ -1,4 +1,7 @@
-/** Reads domains, contacts, topics, broadcasts and webhooks as the libraries for Rust and .NET do, by their types. */
+/**
+ * Reads domains, contacts, topics, broadcasts and webhooks as the libraries for Rust and .NET do, by their
+ * types.
+ */
 import {
   flag,
   integer,
@@ -145,7 +148,9 @@ const rustDomain = struct({
   ...{ records: list(rustRecord), capabilities: struct({ sending: capability, receiving: capability }) },
 })
 
-/** .NET reads ids in payloads as UUIDs, which the payloads of this service are not: they are left out here. */
+/**
+ * .NET reads ids in payloads as UUIDs, which the payloads of this service are not: they are left out here.
+ */
 const dotnetEmail = struct({
   ...{ created_at: time, from: text, to: list(text), subject: text, tags: optional(map(text)) },
   click: optional(struct({ ipAddress: text, link: text, timestamp: time, userAgent: text })),

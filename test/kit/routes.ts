@@ -1,4 +1,7 @@
-/** Every route of the API, read from its own tables, so that a new one cannot escape the tests over all of them. */
+/**
+ * Every route of the API, read from its own tables, so that a new one cannot escape the tests over all of
+ * them.
+ */
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Route } from '../../src/interfaces/api/route/route.ts'

@@ -1,7 +1,7 @@
 /**
- * The program of a test process: it runs the test files that its arguments name, one after another. The next file begins
- * when nothing keeps the event loop alive any more, which is when a process for one file would have ended. After each
- * file, the program prints a line that `scripts/test-process.ts` reads.
+ * The program of a test process: it runs the test files that its arguments name, one after another. The next
+ * file begins when nothing keeps the event loop alive any more, which is when a process for one file would
+ * have ended. After each file, the program prints a line that `scripts/test-process.ts` reads.
  */
 import { pathToFileURL } from 'node:url'
 import { takeOutsideAttempts } from './guard.ts'

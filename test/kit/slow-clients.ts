@@ -1,4 +1,6 @@
-/** Connections of clients that are slow or silent, and the passing of time for the server that waits for them. */
+/**
+ * Connections of clients that are slow or silent, and the passing of time for the server that waits for them.
+ */
 import { connect, type Socket } from 'node:net'
 import { type ManualClock, settled } from './manual-clock.ts'
 import type { TestContext } from './suite.ts'

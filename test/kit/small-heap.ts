@@ -1,6 +1,6 @@
 /**
- * A thread with a heap that a large body must not be put into. Where its heap fills while a built-in function is at work, the whole
- * process ends: then the test file fails without a word of the test.
+ * A thread with a heap that a large body must not be put into. Where its heap fills while a built-in function
+ * is at work, the whole process ends: then the test file fails without a word of the test.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -41,7 +41,10 @@ export interface SmallHeap {
   close(): Promise<unknown>
 }
 
-/** @param heapMib the smaller it is, the smaller is a message that shows what it costs; the modules take about 25 MiB */
+/**
+ * @param heapMib the smaller it is, the smaller is a message that shows what it costs; the modules take about
+ * 25 MiB
+ */
 export function openSmallHeap(heapMib = 96): SmallHeap {
   const resourceLimits = { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: 16 }
   let running: Worker | undefined

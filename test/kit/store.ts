@@ -1,6 +1,6 @@
 /**
- * Real stores for tests, each on a database of its own: the whole store with its writer thread, or the writer's group
- * runner in this process, where a test can look at one group.
+ * Real stores for tests, each on a database of its own: the whole store with its writer thread, or the
+ * writer's group runner in this process, where a test can look at one group.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

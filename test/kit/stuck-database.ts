@@ -20,7 +20,10 @@ export function holdDatabase(service: Service): () => void {
   return () => void database.close()
 }
 
-/** Writes are refused until they are allowed again: with SQLite after a while, as by a standby with PostgreSQL. */
+/**
+ * Writes are refused until they are allowed again: with SQLite after a while, as by a standby with
+ * PostgreSQL.
+ */
 export function refuseWrites(service: Service): () => void {
   if (!isOnPostgres) return holdDatabase(service)
   const set = (how: string) => {

@@ -1,7 +1,7 @@
 /**
  * The test function of this project: uvu's suite with a time limit that names the hanging test,
- * resources that are closed in reverse order, and a complaint about suites that were never run. `TEST_GREP` in the
- * environment selects tests by their titles; `scripts/test.ts` sets it for `--grep`.
+ * resources that are closed in reverse order, and a complaint about suites that were never run. `TEST_GREP`
+ * in the environment selects tests by their titles; `scripts/test.ts` sets it for `--grep`.
  */
 import { writeSync } from 'node:fs'
 import { suite as uvuSuite } from 'uvu'
@@ -33,7 +33,10 @@ export interface Suite {
   run(): void
 }
 
-/** It finds what hangs, not what is slow: a busy machine may take ten times as long, and stand still for seconds. */
+/**
+ * It finds what hangs, not what is slow: a busy machine may take ten times as long, and stand still for
+ * seconds.
+ */
 const HOOK_LIMIT_MS = 240_000
 const DEFAULT_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? HOOK_LIMIT_MS)
 const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
@@ -41,7 +44,10 @@ const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 const GREP = (process.env.TEST_GREP ?? '').toLowerCase()
 const declared = new Set<string>()
 
-/** Opens a suite. `run()` must be called at the end of the file. `limitMs` bounds each of its tests, where that of all is too short. */
+/**
+ * Opens a suite. `run()` must be called at the end of the file. `limitMs` bounds each of its tests, where
+ * that of all is too short.
+ */
 export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite {
   const inner = uvuSuite(name)
   declared.add(name)
@@ -129,7 +135,10 @@ function closeOf(resource: Closable): unknown {
   return dispose ? dispose.call(resource) : resource.close?.()
 }
 
-/** Tells the runner, over its extra pipe, which test is running, so that it can name one that blocks the process. */
+/**
+ * Tells the runner, over its extra pipe, which test is running, so that it can name one that blocks the
+ * process.
+ */
 function announce(fullName: string) {
   if (process.env.TEST_RUNNER_PIPE) writeSync(3, `${fullName}\n`)
 }

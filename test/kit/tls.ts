@@ -1,8 +1,10 @@
 /**
- * Certificates for test servers, made once with the openssl tool: one P-256 key for all of them, leaves signed by
- * a test authority whose own key was thrown away. `good` and `expired` name mx.test, localhost, 127.0.0.1,
+ * Certificates for test servers, made once with the openssl tool: one P-256 key for all of them, leaves
+ * signed by a test authority whose own key was thrown away. `good` and `expired` name mx.test, localhost,
+ * 127.0.0.1,
  * *.there.test and *.example.test; `wrong-name` names elsewhere.invalid. `self-signed` has the names
- * of `good` and no authority. All but `expired` last until 2125. `rsa` has an RSA key of its own, in the same file.
+ * of `good` and no authority. All but `expired` last until 2125. `rsa` has an RSA key of its own, in the same
+ * file.
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,6 +1,6 @@
 /**
- * Reads replies of the send surface as the client libraries of typed languages do. What they find of another type than
- * theirs is an error to them, or nothing at all.
+ * Reads replies of the send surface as the client libraries of typed languages do. What they find of another
+ * type than theirs is an error to them, or nothing at all.
  */
 import * as assert from 'uvu/assert'
 import { ERROR_NAMES } from '../../src/interfaces/api/api-error.ts'
@@ -87,7 +87,10 @@ const attachmentFile = {
   ...{ content_disposition: oneOf(['inline', 'attachment']), download_url: text, expires_at: time },
 }
 
-/** Go: a value of another type is an error, whatever is missing is zero. Java reads by the same rules, and gives null. */
+/**
+ * Go: a value of another type is an error, whatever is missing is zero. Java reads by the same rules, and
+ * gives null.
+ */
 const goEmail = lenient({
   ...{ id: text, object: text, from: text, to: texts, cc: texts, bcc: texts, reply_to: texts, subject: text },
   ...{ html: text, text, created_at: time, scheduled_at: time, last_event: text, message_id: text },

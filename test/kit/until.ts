@@ -1,6 +1,8 @@
 /** Waits for something to be seen from outside; the test's own time limit bounds it. */
 
-/** A look may be a request, and a busy machine has others to answer: what takes long is looked at less often. */
+/**
+ * A look may be a request, and a busy machine has others to answer: what takes long is looked at less often.
+ */
 const LOOK_EVERY_MS = { least: 5, most: 25 }
 const SHARE = 1 / 20
 

@@ -1,4 +1,6 @@
-/** A web server on loopback that does what a test tells it, over TLS with the test certificates or without it. */
+/**
+ * A web server on loopback that does what a test tells it, over TLS with the test certificates or without it.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'

@@ -1,4 +1,7 @@
-/** The client libraries of other languages, as they are seen on the wire: their headers, their framing, their JSON. */
+/**
+ * The client libraries of other languages, as they are seen on the wire: their headers, their framing, their
+ * JSON.
+ */
 
 export interface WireCall {
   method: string

@@ -35,12 +35,19 @@ export const BANNED_NAMES: Record<string, string> = {
   Inquiries: 'CheckSessions',
 }
 const COMMENT_COLUMNS_MAX = 110
-const COMMENT = /\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm
+const COMMENT = /(?<=^[ \t]*)\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm
 const EXPORTED_TYPE = /^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm
 const STRING = /'(?:[^'\\\n]|\\.)*'/g
-/** Limits end in `_MAX` or `_MIN`, or begin with `max` or `min`; what throws unless a condition holds, `require`. */
+/**
+ * Limits end in `_MAX` or `_MIN`, or begin with `max` or `min`; what throws unless a condition holds,
+ * `require`.
+ */
 const FORMER_LIMIT =
   /\b(?:(?:MOST|LONGEST|LARGEST|FEWEST|SMALLEST)(?:_[A-Z0-9]+)*|(?:most|least|insistOn)[A-Z]\w*)\b/g
+
+/** First words of a docstring that is not a sentence, because its subject is missing. */
+const WITHOUT_SUBJECT =
+  /^[ \t]*\/\*\*\s+(?:\* )?((?:What|Of|As|How|Where|By|Those|Whom?|Whose|With|In|On) [^\n]{0,40})/gm
 
 /** A number whose name says neither what it counts nor its unit. */
 const WITHOUT_UNIT =
@@ -77,6 +84,15 @@ export const WORDS_RULES: readonly WordsRule[] = [
           .filter(line => line.length > COMMENT_COLUMNS_MAX && !line.includes('biome-ignore'))
           .map(line => `${file}: ${line.trim().slice(0, 60)}…`),
       ),
+  },
+  {
+    name: 'a docstring begins with its subject or verb',
+    find: sources =>
+      sources
+        .filter(({ file }) => !file.startsWith('src/'))
+        .flatMap(({ file, text }) =>
+          [...text.matchAll(WITHOUT_SUBJECT)].map(([, beginning]) => `${file}: ${beginning}…`),
+        ),
   },
   {
     name: 'limits are named X_MAX or maxX, and checks requireX',

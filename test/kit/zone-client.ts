@@ -1,4 +1,7 @@
-/** Asks a DNS server one question with a packet of our own making, over UDP or TCP, and shows the whole answer. */
+/**
+ * Asks a DNS server one question with a packet of our own making, over UDP or TCP, and shows the whole
+ * answer.
+ */
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
@@ -41,7 +44,9 @@ export async function askServer(
   return decodeMessage(await send(server, queryPacket(name, type, asking), asking.signal))
 }
 
-/** Sends one datagram and resolves with the first that comes back. Rejects when the port is closed or silent. */
+/**
+ * Sends one datagram and resolves with the first that comes back. Rejects when the port is closed or silent.
+ */
 export async function exchangeUdp(server: string, packet: Uint8Array, signal?: AbortSignal): Promise<Buffer> {
   const { host, port } = splitServer(server)
   const socket = dgram.createSocket(net.isIPv6(host) ? 'udp6' : 'udp4')

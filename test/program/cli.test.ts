@@ -87,7 +87,10 @@ async function startScene(): Promise<Scene> {
   }
 }
 
-/** The data of a service that has run and stopped, or was killed; a database that is no file is made by it, and not copied. */
+/**
+ * The data of a service that has run and stopped, or was killed; a database that is no file is made by it,
+ * and not copied.
+ */
 async function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
   const dataDir = join(folder(t), 'data')
   if (isOnPostgres) {

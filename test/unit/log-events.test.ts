@@ -7,7 +7,9 @@ const test = suite('log events')
 const root = join(import.meta.dirname, '../..')
 const LOG_CALL = /\b(?:log|logger)(?:\.(?:trace|debug|info|warn|error|fatal)|\[\w+\])\(|\bthrottledLog\(/g
 const EVENT = /'([a-z]+(?:_[a-z0-9]+)*)'/g
-/** The event and the fields of a line are its first argument; a function that logs for others is given both. */
+/**
+ * The event and the fields of a line are its first argument; a function that logs for others is given both.
+ */
 const NAMED = /\bevent: [^,}]*'[a-z_0-9]+'|\bevent,/
 const MESSAGE_START = /['`](?:[A-Z\d`$]|ready'|stopping')/
 

@@ -6,7 +6,10 @@ import { simple } from 'acorn-walk'
 import * as assert from 'uvu/assert'
 import { suite } from '../kit/suite.ts'
 
-/** The RFCs of docs/standards.md, and rules of the shape of calls and functions, see "Code" in CONTRIBUTING.md. */
+/**
+ * The RFCs of docs/standards.md, and rules of the shape of calls and functions, see "Code" in
+ * CONTRIBUTING.md.
+ */
 const test = suite('standards')
 const root = join(import.meta.dirname, '../..')
 
@@ -45,7 +48,10 @@ const PARTS = /^(?:create|start|open)[A-Z]/
 /** Functions of Node, and one that opens a connection, whose options are settings. */
 const OF_NODE = new Set(['createSecureContext', 'createSecureServer', 'openTls'])
 
-/** @returns names of the functions in whose calls an object literal spreads another, such as `create({ ...parts })` */
+/**
+ * @returns names of the functions in whose calls an object literal spreads another, such as `create({
+ * ...parts })`
+ */
 function spreadsIn(tree: AnyNode): string[] {
   const found: string[] = []
   simple(tree, {

@@ -18,18 +18,18 @@ test.after(() => mailhorn.close())
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 const JSON_TYPE = 'Content-Type: application/json\r\n'
-const LENGTH = (text: string) => `${JSON_TYPE}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+const withLength = (text: string) => `${JSON_TYPE}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 const CHUNK = `20000\r\n${' '.repeat(0x2_0000)}\r\n`
 
 /** Header fields and bodies that follow the request line, Host and the credential. */
 const ENDS: Record<string, string> = {
   nothing: '\r\n',
-  'an empty object': LENGTH('{}'),
-  'half an object': LENGTH('{"name":'),
-  'a list': LENGTH('[{}]'),
-  'a number': LENGTH('5'),
-  __proto__: LENGTH('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'),
-  '30,000 levels': LENGTH('['.repeat(30_000)),
+  'an empty object': withLength('{}'),
+  'half an object': withLength('{"name":'),
+  'a list': withLength('[{}]'),
+  'a number': withLength('5'),
+  __proto__: withLength('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'),
+  '30,000 levels': withLength('['.repeat(30_000)),
   'no UTF-8': `${JSON_TYPE}Content-Length: 4\r\n\r\n\xff\xfe\xfd\xfc`,
   HTML: 'Content-Type: text/html\r\nContent-Length: 9\r\n\r\n<p>{}</p>',
   'a body without a type': 'Content-Length: 2\r\n\r\n{}',

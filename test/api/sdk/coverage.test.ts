@@ -15,8 +15,8 @@ const test = suite('every method of the newest resend package')
 const WRONG = { no: 'such value' }
 
 /**
- * Methods of which a reply is not of the declared type: broadcasts have more statuses than the package knows, such as
- * `scheduled`, and the signing secret of a webhook is shown on creation and rotation only.
+ * Methods of which a reply is not of the declared type: broadcasts have more statuses than the package knows,
+ * such as `scheduled`, and the signing secret of a webhook is shown on creation and rotation only.
  */
 const DIFFERENT_REPLIES = ['broadcasts.list', 'webhooks.get']
 /** The package has no types for these. */
@@ -111,7 +111,8 @@ test('every reply is assignable to its declared type', async t => {
   const values: TypedValue[] = (await walk(t)).flatMap(({ name, replies }) =>
     replies.map((value, i) => {
       const type = TYPES.get(name) ?? `Reply<'${name}'>`
-      // Of batches, the first is permissive. The last contact is read at the contract's path, which has plain properties.
+      // Of batches, the first is permissive. The last contact is read at the contract's path, which has plain
+      // properties.
       const isRead = name === 'contacts.get' ? i < replies.length - 1 : i === 0 || !name.startsWith('batch.')
       return { label: name, type: isRead ? type : 'unknown', value: inPackageWords(value) }
     }),

@@ -25,7 +25,9 @@ interface Answer {
   body: any
 }
 
-/** Sends the request as it was recorded: some SDKs have bodies in GET requests, which `fetch` would refuse. */
+/**
+ * Sends the request as it was recorded: some SDKs have bodies in GET requests, which `fetch` would refuse.
+ */
 function send(url: URL, { method, headers, body }: RecordedCall): Promise<Answer> {
   const content = Buffer.from(body, 'latin1')
   const isChunked = 'transfer-encoding' in headers

@@ -9,7 +9,10 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { askServer } from '../../kit/zone-client.ts'
 
-/** The certificate comes from an authority: proven by what we serve, shown by all listeners, changed while they listen. */
+/**
+ * The certificate comes from an authority: proven by what we serve, shown by all listeners, changed while
+ * they listen.
+ */
 const test = suite('a certificate from an authority')
 
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname

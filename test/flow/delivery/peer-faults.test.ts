@@ -6,8 +6,9 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 /**
- * Each is a fault that another platform has: it loses mail, or good addresses. Outages of hours, of hosts and of name
- * servers, are in test/unit/pipeline/delivery/outages.test.ts, kills after the remote 250 in test/faults/kill.test.ts.
+ * Each is a fault that another platform has: it loses mail, or good addresses. Outages of hours, of hosts and
+ * of name servers, are in test/unit/pipeline/delivery/outages.test.ts, kills after the remote 250 in
+ * test/faults/kill.test.ts.
  */
 const test = suite('peer faults')
 const MINUTE_MS = 60_000

@@ -1,4 +1,7 @@
-/** Keys that change while mail is sent: every message verifies for as long as it may be on its way, and is proven ever after. */
+/**
+ * Keys that change while mail is sent: every message verifies for as long as it may be on its way, and is
+ * proven ever after.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -64,7 +64,7 @@ function vocabulary(): Record<string, string[]> {
 }
 
 /** Requests at a time. */
-const TOGETHER = 16
+const CONCURRENT_COUNT = 16
 
 interface Request {
   method: string
@@ -230,7 +230,7 @@ test('is answered in the shape that is described, and never by a fault of ours',
   const requests = fc.oneof(
     ...routes.map(route => ({ weight: weightOf(route), arbitrary: requestTo(route) })),
   )
-  const together = fc.array(requests, { minLength: TOGETHER, maxLength: TOGETHER })
+  const together = fc.array(requests, { minLength: CONCURRENT_COUNT, maxLength: CONCURRENT_COUNT })
   await fc.assert(
     fc.asyncProperty(together, several =>
       Promise.all(

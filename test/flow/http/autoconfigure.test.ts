@@ -24,7 +24,10 @@ test.after(async () => {
   await cloudflare.close()
 })
 let made = 0
-/** A domain in an empty zone of its own that the token opens, unless told otherwise, at a provider as it was at first. */
+/**
+ * A domain in an empty zone of its own that the token opens, unless told otherwise, at a provider as it was
+ * at first.
+ */
 async function created(name = `auto-${++made}.example`, zones = [name]) {
   cloudflare.records.splice(0)
   cloudflare.calls.splice(0)

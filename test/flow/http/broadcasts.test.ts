@@ -42,7 +42,10 @@ const when = (id: string, status: string) =>
     const broadcast = await get(`/broadcasts/${id}`)
     return broadcast.status === status ? broadcast : undefined
   })
-/** The broadcast once its emails have been delivered or have failed: when it is `sent`, some may be on their way. */
+/**
+ * The broadcast once its emails have been delivered or have failed: when it is `sent`, some may be on their
+ * way.
+ */
 const whenDelivered = (id: string) =>
   until(async () => {
     const broadcast = await when(id, 'sent')

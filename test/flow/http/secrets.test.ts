@@ -39,7 +39,9 @@ interface Scene {
   secrets: Record<string, string>
 }
 
-/** A life of the program at its most talkative, in which every kind of secret is used, rightly and wrongly. */
+/**
+ * A life of the program at its most talkative, in which every kind of secret is used, rightly and wrongly.
+ */
 async function live(): Promise<Scene> {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   const zone = await startZone(ZONE)

@@ -191,7 +191,10 @@ for (const email of ['a\0b@here.example', "' or 1=1 --", 'a\r\nb', '😀'])
     assertRefusal(await logIn(mailhorn, { email, password: 'x' }), WRONG)
   })
 
-/** Lets the time pass after which an account's former wrong passwords, all from strange addresses, are forgiven. */
+/**
+ * Lets the time pass after which an account's former wrong passwords, all from strange addresses, are
+ * forgiven.
+ */
 function forgive() {
   mailhorn.clock.advance(12 * 60 * MINUTES)
 }

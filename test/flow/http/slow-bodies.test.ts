@@ -49,7 +49,10 @@ async function othersWereServed() {
 /** Resolves when the service has ended the connection. */
 const endOf = (socket: Socket) => new Promise<void>(resolve => socket.once('end', resolve))
 
-/** Time passes for the service until the work is done, which must not need a reader process: its time would be over. */
+/**
+ * Time passes for the service until the work is done, which must not need a reader process: its time would be
+ * over.
+ */
 async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
   let isDone = false
   const done = work.finally(() => {

@@ -6,7 +6,10 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-/** Mail programs and libraries hand their mail over by SMTP: it is stored, signed and delivered as that of the API. */
+/**
+ * Mail programs and libraries hand their mail over by SMTP: it is stored, signed and delivered as that of the
+ * API.
+ */
 const test = suite('submission over SMTP')
 
 const ZONE = `

@@ -1,4 +1,7 @@
-/** Arguments for every method of the newest resend package, in its own types: a method without an entry does not compile. */
+/**
+ * Arguments for every method of the newest resend package, in its own types: a method without an entry does
+ * not compile.
+ */
 import type { CreateContactOptions, LegacyCreateContactOptions, Resend } from 'resend'
 import type { Mailhorn } from '../mailhorn.ts'
 import { ACCOUNT_CALLS } from './calls-account.ts'
@@ -35,8 +38,8 @@ type ArgumentsOf<Name extends string> = Name extends 'contacts.create'
     : never
 
 /**
- * Makes what the calls of a method need, and returns the arguments of each call. The first call has what is required; the
- * others add every further field that the package declares.
+ * Makes what the calls of a method need, and returns the arguments of each call. The first call has what is
+ * required; the others add every further field that the package declares.
  */
 export type Calls<Name extends MethodName = MethodName> = {
   [M in Name]: (world: SdkWorld) => Promise<ArgumentsOf<M>[]> | ArgumentsOf<M>[]

@@ -1,4 +1,7 @@
-/** Runs programs of others as `scripts/fetch-clients.ts` has installed them, with the service in place of Resend. */
+/**
+ * Runs programs of others as `scripts/fetch-clients.ts` has installed them, with the service in place of
+ * Resend.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'

@@ -1,6 +1,6 @@
 /**
- * Values that the comments of the SDKs give as examples or defaults. Those of the Node package are read from its
- * declaration file; those of the other SDKs are listed with the languages whose comments have them.
+ * Values that the comments of the SDKs give as examples or defaults. Those of the Node package are read from
+ * its declaration file; those of the other SDKs are listed with the languages whose comments have them.
  */
 import { readFileSync } from 'node:fs'
 import type { SdkWorld } from './calls.ts'
@@ -172,5 +172,8 @@ export const COMMENT_VALUES: readonly CommentValue[] = [
   },
 ]
 
-/** Values of the Node package's comments that are of features that Mailhorn does not have, or that are not sent. */
+/**
+ * Values of the Node package's comments that are of features that Mailhorn does not have, or that are not
+ * sent.
+ */
 export const NOT_SENT = [/^color: /]

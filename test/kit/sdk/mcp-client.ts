@@ -1,4 +1,7 @@
-/** A client of the Model Context Protocol over the standard input and output of a server: JSON-RPC, one message a line. */
+/**
+ * A client of the Model Context Protocol over the standard input and output of a server: JSON-RPC, one
+ * message a line.
+ */
 import { createInterface } from 'node:readline'
 import { startClient } from './clients.ts'
 

@@ -1,4 +1,6 @@
-/** The tables of docs/sdks.md that tests observe. `npm run docs:sdks` writes them, every other run compares. */
+/**
+ * The tables of docs/sdks.md that tests observe. `npm run docs:sdks` writes them, every other run compares.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 

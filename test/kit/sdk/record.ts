@@ -1,4 +1,6 @@
-/** Records what the resend package sends by `fetch`, so that a request can be sent again with another value. */
+/**
+ * Records what the resend package sends by `fetch`, so that a request can be sent again with another value.
+ */
 
 export interface Exchange {
   method: string

@@ -1,6 +1,7 @@
 /**
- * Requests of the SDKs of other languages, as they were recorded, and what they need to be repeated: texts in braces,
- * such as `{email}`, stand for what `prepareRecorded()` makes and for ids of earlier replies (`save`).
+ * Requests of the SDKs of other languages, as they were recorded, and what they need to be repeated: texts in
+ * braces, such as `{email}`, stand for what `prepareRecorded()` makes and for ids of earlier replies
+ * (`save`).
  */
 import type { SdkWorld } from './calls.ts'
 import { audienceOf, claimedDomain, deliveredEmail, foreignDomain, receivedEmail } from './fixtures.ts'

@@ -8,7 +8,10 @@ import { API, type Checker, type Project, SignatureKind, type Type } from 'types
 export interface DeclaredMethod {
   /** Such as `emails.receiving.get`. */
   name: string
-  /** Fields of its options, such as `attachments[].filename`; those of the request itself (headers, signal) are left out. */
+  /**
+   * Fields of its options, such as `attachments[].filename`; those of the request itself (headers, signal)
+   * are left out.
+   */
   fields: string[]
 }
 

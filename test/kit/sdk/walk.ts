@@ -1,6 +1,7 @@
 /**
- * Calls every method of the newest resend package against a running service, and says of each whether it works. A field that
- * was accepted is sent again with a value that it cannot have: a field that is read is then refused by name.
+ * Calls every method of the newest resend package against a running service, and says of each whether it
+ * works. A field that was accepted is sent again with a value that it cannot have: a field that is read is
+ * then refused by name.
  */
 import type { Resend } from 'resend'
 import { CALLS, type MethodName, type SdkWorld } from './calls.ts'

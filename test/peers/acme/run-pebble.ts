@@ -1,4 +1,7 @@
-/** Runs pebble from Debian, a certificate authority for tests, on ports of its own; it asks the DNS server that it is told. */
+/**
+ * Runs pebble from Debian, a certificate authority for tests, on ports of its own; it asks the DNS server
+ * that it is told.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -9,7 +9,10 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-/** Programs that people use hand their mail over as they do everywhere, and show what is wrong when it is refused. */
+/**
+ * Programs that people use hand their mail over as they do everywhere, and show what is wrong when it is
+ * refused.
+ */
 const test = suite('mail programs')
 
 const SENDER = 'ann@here.example'

@@ -15,7 +15,10 @@ import { until } from '../../kit/until.ts'
 
 const test = suite('a PostgreSQL as its administrators set it up')
 
-/** Opens the store, and resolves with what the server says of its connections. @throws in words for the operator */
+/**
+ * Opens the store, and resolves with what the server says of its connections. @throws in words for the
+ * operator
+ */
 async function opened(t: TestContext, cluster: Cluster, url: string): Promise<{ encrypted: boolean }[]> {
   const options = { commands: {}, recent: createRecentEmails(), newId: createIdSource() }
   await t.using(openWriting(locate({ dataDir: '/nowhere', url }), options, 1))

@@ -1,4 +1,7 @@
-/** DANE behind unbound from Debian, which validates zones that ldns has signed; from the resolver up to delivered mail. */
+/**
+ * DANE behind unbound from Debian, which validates zones that ldns has signed; from the resolver up to
+ * delivered mail.
+ */
 
 import { execFile } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** Runs knotd from Debian as the name server of zones whose lines a test writes; without privileges, on loopback. */
+/**
+ * Runs knotd from Debian as the name server of zones whose lines a test writes; without privileges, on
+ * loopback.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -58,7 +58,10 @@ async function serve(t: TestContext, zone: Zone, rate?: ResponseRate): Promise<n
   return port
 }
 
-/** The provider's zone with one key under `TOKEN`, and a long text that needs TCP. @param rate limits what is sent */
+/**
+ * The provider's zone with one key under `TOKEN`, and a long text that needs TCP. @param rate limits what is
+ * sent
+ */
 export function serveProvider(t: TestContext, rate?: ResponseRate): Promise<number> {
   const records = providerRecords({
     mailHost: MAIL_HOST,

@@ -1,6 +1,6 @@
 /**
- * The life of a sending domain among real servers: the customer's zone at knot, our own behind unbound, a message that
- * dkimpy verifies by what it finds there, and keys that change without anybody's help.
+ * The life of a sending domain among real servers: the customer's zone at knot, our own behind unbound, a
+ * message that dkimpy verifies by what it finds there, and keys that change without anybody's help.
  */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

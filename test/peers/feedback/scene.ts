@@ -1,4 +1,7 @@
-/** A mail server that takes our mail and reports later that it could not deliver it: what comes of its reports here. */
+/**
+ * A mail server that takes our mail and reports later that it could not deliver it: what comes of its reports
+ * here.
+ */
 import * as assert from 'uvu/assert'
 import { freePort } from '../../kit/free-port.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'

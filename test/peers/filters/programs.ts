@@ -1,4 +1,7 @@
-/** Debian's filters, each as a program of its own on loopback, unpacked by `scripts/fetch-mtas.ts`; none is installed. */
+/**
+ * Debian's filters, each as a program of its own on loopback, unpacked by `scripts/fetch-mtas.ts`; none is
+ * installed.
+ */
 import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

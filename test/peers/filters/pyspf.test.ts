@@ -24,7 +24,10 @@ interface Case {
 }
 
 const IPS = ['192.0.2.1', '192.0.2.77', '198.51.100.1']
-/** pyspf counts it among the look-ups in vain when a mail server has no address, which RFC 7208 §4.6.4 does not. */
+/**
+ * pyspf counts it among the look-ups in vain when a mail server has no address, which RFC 7208 §4.6.4 does
+ * not.
+ */
 const HOSTS = ['a.test', 'b.test', 'c.test']
 const name = fc.constantFrom('a.test', 'b.test', 'c.test', 'd.test', 'gone.test', 'sub.a.test')
 const qualifier = fc.constantFrom('', '', '+', '-', '~', '?')

@@ -1,6 +1,7 @@
 /**
- * OpenSMTPD as a receiver, in a root of its own. It knows neither PIPELINING nor CHUNKING, and has one limit for all. That of
- * Debian 12 offers STARTTLS and breaks off every handshake, since it does not go with OpenSSL 3.
+ * OpenSMTPD as a receiver, in a root of its own. It knows neither PIPELINING nor CHUNKING, and has one limit
+ * for all. That of Debian 12 offers STARTTLS and breaks off every handshake, since it does not go with
+ * OpenSSL 3.
  */
 import { openDebianRoot } from '../../kit/debian-root.ts'
 import { freePort } from '../../kit/free-port.ts'

@@ -2,7 +2,10 @@
 import type { Maildirs } from '../../kit/maildir.ts'
 import type { CertificateName } from '../../kit/tls.ts'
 
-/** One address that a receiver listens on, the only MX host of the domain `<name>.test`, as `<name>.there.test`. */
+/**
+ * One address that a receiver listens on, the only MX host of the domain `<name>.test`, as
+ * `<name>.there.test`.
+ */
 export interface Listener {
   name: string
   host: string

@@ -1,4 +1,7 @@
-/** Mailhorn with one receiver as the MX of every domain there is, and the host of the domains' MTA-STS policies. */
+/**
+ * Mailhorn with one receiver as the MX of every domain there is, and the host of the domains' MTA-STS
+ * policies.
+ */
 import { Resolver } from 'node:dns/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

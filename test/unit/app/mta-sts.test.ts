@@ -14,7 +14,9 @@ import { type CertificateName, testCertificate } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost } from '../../kit/web-host.ts'
 
-/** The MTA-STS policy of the provider host is published while, and only while, the world gets it as it should. */
+/**
+ * The MTA-STS policy of the provider host is published while, and only while, the world gets it as it should.
+ */
 const test = suite('own-policy')
 
 const root = new URL('../../..', import.meta.url).pathname

@@ -1,4 +1,7 @@
-/** Entry of a thread that stands for the reading thread: it answers, keeps silent, or dies, as a question's `status` says. */
+/**
+ * Entry of a thread that stands for the reading thread: it answers, keeps silent, or dies, as a question's
+ * `status` says.
+ */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { serveCalls } from '../../../src/lib/worker-rpc.ts'
 import type { ReadingThreadData } from '../../../src/workers/query.ts'

@@ -5,11 +5,11 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('lib/quiet-collection')
-const MB = 1024 * 1024
+const MIB = 1024 * 1024
 
 /** A heap that needs 20 MB when it is looked at first, and has garbage besides until it is collected. */
 function scripted() {
-  const state = { needed: 20 * MB, garbage: 0, busy: 0, collected: 0 }
+  const state = { needed: 20 * MIB, garbage: 0, busy: 0, collected: 0 }
   const look = idleCollector({
     utilization: () => state.busy,
     heldBytes: () => state.needed + state.garbage,
@@ -23,7 +23,7 @@ function scripted() {
 
 test('idle GC: garbage is collected when the thread is idle, not while it is busy', () => {
   const { state, look } = scripted()
-  Object.assign(state, { garbage: 30 * MB, busy: 0.4 })
+  Object.assign(state, { garbage: 30 * MIB, busy: 0.4 })
   look()
   assert.is(state.collected, 0)
   state.busy = 0.01
@@ -34,11 +34,11 @@ test('idle GC: garbage is collected when the thread is idle, not while it is bus
 test('idle GC: an idle thread is not collected until enough garbage exists', () => {
   const { state, look } = scripted()
   for (const garbage of [0, 1, 4, 7]) {
-    state.garbage = garbage * MB
+    state.garbage = garbage * MIB
     look()
   }
   assert.is(state.collected, 0)
-  state.garbage = 8 * MB
+  state.garbage = 8 * MIB
   look()
   look()
   assert.is(state.collected, 1)
@@ -46,27 +46,27 @@ test('idle GC: an idle thread is not collected until enough garbage exists', () 
 
 test('idle GC: the baseline is the size after the last collection, even if it was smaller before', () => {
   const { state, look } = scripted()
-  Object.assign(state, { needed: 60 * MB, garbage: 9 * MB })
+  Object.assign(state, { needed: 60 * MIB, garbage: 9 * MIB })
   look()
-  Object.assign(state, { needed: 20 * MB, garbage: 40 * MB })
+  Object.assign(state, { needed: 20 * MIB, garbage: 40 * MIB })
   look()
   assert.is(state.collected, 1)
-  state.garbage = 49 * MB
+  state.garbage = 49 * MIB
   look()
-  state.garbage = 9 * MB
+  state.garbage = 9 * MIB
   look()
   assert.is(state.collected, 3)
 })
 
 test('idle GC: memory that is returned later does not raise the baseline', () => {
-  const state = { held: 20 * MB, collected: 0 }
+  const state = { held: 20 * MIB, collected: 0 }
   const look = idleCollector({
     utilization: () => 0,
     heldBytes: () => state.held,
     collect: () => void state.collected++,
   })
   for (const held of [60, 20, 30]) {
-    state.held = held * MB
+    state.held = held * MIB
     look()
   }
   assert.is(state.collected, 2)
@@ -84,7 +84,7 @@ test('idle GC: the heap of a thread is measured and collected', async () => {
   await turn()
   heap.collect()
   assert.is(gone.deref(), undefined)
-  await until(() => before - heap.heldBytes() > 4 * MB)
+  await until(() => before - heap.heldBytes() > 4 * MIB)
 })
 
 test('idle GC: buffers outside the heap are counted', async () => {
@@ -92,12 +92,12 @@ test('idle GC: buffers outside the heap are counted', async () => {
   heap.collect()
   const before = heap.heldBytes()
   let buffers: Buffer[] | undefined = Array.from({ length: 100 }, () => Buffer.alloc(64 * 1024))
-  assert.ok(heap.heldBytes() - before > 6 * MB, `${heap.heldBytes() - before} bytes`)
+  assert.ok(heap.heldBytes() - before > 6 * MIB, `${heap.heldBytes() - before} bytes`)
   assert.is(buffers.length, 100)
   buffers = undefined
   await turn()
   heap.collect()
-  await until(() => heap.heldBytes() - before < MB)
+  await until(() => heap.heldBytes() - before < MIB)
 })
 
 test('idle GC: utilization is measured since the last call', async () => {

@@ -1,4 +1,6 @@
-/** A thread that does what its `workerData.does` says: is ready and waits, fails at once, or ends by itself. */
+/**
+ * A thread that does what its `workerData.does` says: is ready and waits, fails at once, or ends by itself.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { does, start } = workerData as { does: string; start: number }

@@ -32,7 +32,9 @@ function folderOf(t: TestContext): string {
   return folder
 }
 
-/** A folder of test files that run in one process. @param bodies of one test a file, in the order of running */
+/**
+ * A folder of test files that run in one process. @param bodies of one test a file, in the order of running
+ */
 function filesOf(t: TestContext, ...bodies: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'runner-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 /**
- * Fills a store in a process whose files cannot grow past a limit, which to SQLite is a disk without room; run by
- * `full-disk.test.ts`, with the data folder as its argument. Says what happened, as JSON.
+ * Fills a store in a process whose files cannot grow past a limit, which to SQLite is a disk without room;
+ * run by `full-disk.test.ts`, with the data folder as its argument. Says what happened, as JSON.
  */
 import type { Store } from '../../../src/store/opening/open.ts'
 import { openThreadStore } from '../../kit/store.ts'

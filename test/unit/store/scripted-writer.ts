@@ -1,4 +1,6 @@
-/** Entry of a writer thread for tests: commands that write in a visible order, announce, and kill the thread. */
+/**
+ * Entry of a writer thread for tests: commands that write in a visible order, announce, and kill the thread.
+ */
 import { command } from '../../../src/store/model/command.ts'
 import { runWriterThread } from '../../../src/store/opening/writer-thread.ts'
 import { settingCommands } from '../../../src/store/reading/settings.ts'

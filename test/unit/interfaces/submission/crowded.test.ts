@@ -15,7 +15,9 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { testCertificate } from '../../../kit/tls.ts'
 import { until } from '../../../kit/until.ts'
 
-/** Clients that hold connections and memory of the ports for users, while an honest one comes from elsewhere. */
+/**
+ * Clients that hold connections and memory of the ports for users, while an honest one comes from elsewhere.
+ */
 const test = suite('submission/listener, crowded')
 
 const HONEST = '127.200.0.1'

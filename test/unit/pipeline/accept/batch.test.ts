@@ -9,7 +9,7 @@ import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('accept/batch')
-const MB = 1024 * 1024
+const MIB = 1024 * 1024
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
@@ -104,7 +104,7 @@ test('batch: consecutive emails with the same text share one content object', as
 })
 
 test('batch: the texts may have 56 MB together, with shared content counted once', async () => {
-  const large = (letter: string) => submissionOf({ text: letter.repeat(20 * MB) })
+  const large = (letter: string) => submissionOf({ text: letter.repeat(20 * MIB) })
   const [a, b, c] = [large('a'), large('b'), large('c')]
   const refusal = (await prepareBatch(prepare, batchOf('strict', a, b, c))) as Refusal
   assert.equal([refusal.refused, refusal.errors?.[0]?.path], ['message_too_large', '[2]'])

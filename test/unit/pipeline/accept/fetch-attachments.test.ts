@@ -21,8 +21,8 @@ import { until } from '../../../kit/until.ts'
 
 const test = suite('accept/fetch-attachments')
 const ACCOUNT = newId(1)
-const MB = 1024 * 1024
-const IN_A_REQUEST_MAX = 56 * MB
+const MIB = 1024 * 1024
+const IN_A_REQUEST_MAX = 56 * MIB
 const remote = (name: string) => ({
   url: `https://files.example/${name}`,
   filename: null,
@@ -63,7 +63,7 @@ async function open(t: TestContext) {
     await until(() => answers.length > 0)
     const request = asked[asked.length - answers.length]!
     if (result instanceof Buffer)
-      for (let at = 0; at < result.length; at += MB) await request.into!(result.subarray(at, at + MB))
+      for (let at = 0; at < result.length; at += MIB) await request.into!(result.subarray(at, at + MIB))
     const status = typeof result === 'number' ? result : 200
     answers.shift()!(
       result instanceof OutboundFault ? result : { status, headers: {}, body: Buffer.alloc(0) },
@@ -130,11 +130,11 @@ test('remote attachments: a URL is fetched once per request', async t => {
 
 test('remote attachments: a large file is streamed to disk, a small one stays in memory, both named by hash', async t => {
   const { answer, begin, staged, drafts } = await open(t)
-  const [large, small] = [Buffer.alloc(3 * MB, 'abc'), Buffer.from('small')]
+  const [large, small] = [Buffer.alloc(3 * MIB, 'abc'), Buffer.from('small')]
   const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
   await answer(large)
   await answer(small)
-  assert.equal(sizes(await whole), [3 * MB, 5])
+  assert.equal(sizes(await whole), [3 * MIB, 5])
   assert.equal(
     staged.map(({ hash, body }) => [Buffer.from(hash), body && Buffer.from(body)]),
     [
@@ -149,7 +149,7 @@ test('remote attachments: a failed fetch leaves no file on disk', async t => {
   const { asked, answer, begin, drafts } = await open(t)
   const broken = begin().attachmentsOf(email(remote('a')))
   await until(() => asked.length === 1)
-  await asked[0]!.into!(Buffer.alloc(MB))
+  await asked[0]!.into!(Buffer.alloc(MIB))
   assert.is(drafts().length, 1)
   await answer(new OutboundFault('broken', 'the reply broke off'))
   assert.match(((await broken) as Refusal).message, /broke off/)
@@ -159,16 +159,16 @@ test('remote attachments: a failed fetch leaves no file on disk', async t => {
 test('remote attachments: the size limit of each is the space left in the message', async t => {
   const { asked, answer, begin } = await open(t)
   const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
-  await answer(Buffer.alloc(20 * MB))
-  await answer(Buffer.alloc(8 * MB))
+  await answer(Buffer.alloc(20 * MIB))
+  await answer(Buffer.alloc(8 * MIB))
   const [first, second] = asked.map(({ limitBytes }) => limitBytes)
   assert.ok(first! > 28_000_000 && first! < 31_000_000)
-  assert.ok(second! > 8 * MB && second! < first! - 20_000_000)
+  assert.ok(second! > 8 * MIB && second! < first! - 20_000_000)
   const encodedOctets = ((await whole) as StagedAttachment[]).reduce(
     (sum, file) => sum + encodedFileSize(file, file.blob.sizeBytes),
     1_000,
   )
-  assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MESSAGE_BYTES_MAX)
+  assert.ok(encodedOctets > 28 * MIB * 1.33 && encodedOctets <= MESSAGE_BYTES_MAX)
 })
 
 test('remote attachments: a full message has a limit of 0 bytes', async t => {
@@ -183,14 +183,14 @@ test('remote attachments: a full message has a limit of 0 bytes', async t => {
 test('remote attachments: a file too large for one email is fetched again for another, and its bytes count', async t => {
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
-  const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MB }
+  const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MIB }
   const refused = fetching.attachmentsOf(narrow)
   await answer(new OutboundFault('too-large', 'the reply is too large'))
   assert.ok(isRefusal(await refused))
   const taken = fetching.attachmentsOf(email(remote('a')))
-  await answer(Buffer.alloc(10 * MB))
-  assert.equal(sizes(await taken), [10 * MB])
-  assert.equal(sizes(await fetching.attachmentsOf(email(remote('a')))), [10 * MB])
+  await answer(Buffer.alloc(10 * MIB))
+  assert.equal(sizes(await taken), [10 * MIB])
+  assert.equal(sizes(await fetching.attachmentsOf(email(remote('a')))), [10 * MIB])
   assert.is(asked.length, 2)
 })
 
@@ -199,12 +199,12 @@ test('remote attachments: all files of a request may have 56 MB together', async
   const fetching = begin()
   for (const name of ['a', 'b']) {
     const whole = fetching.attachmentsOf(email(remote(name)))
-    await answer(Buffer.alloc(27 * MB))
-    assert.equal(sizes(await whole), [27 * MB])
+    await answer(Buffer.alloc(27 * MIB))
+    assert.equal(sizes(await whole), [27 * MIB])
   }
   const last = fetching.attachmentsOf(email(remote('c')))
   await answer(new OutboundFault('too-large', 'the reply is larger than that'))
-  assert.is(asked.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MB)
+  assert.is(asked.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MIB)
   assert.ok(isRefusal(await last))
 })
 

@@ -11,7 +11,7 @@ import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accept/submission')
-const MB = 1024 * 1024
+const MIB = 1024 * 1024
 
 const attachment = (bytes: number, filename = 'a.bin'): SubmittedAttachment => ({
   filename,
@@ -33,7 +33,7 @@ function withBuffer({ content, ...rest }: SubmittedAttachment) {
 }
 
 test('message size: the limit is 40 MB', () => {
-  assert.is(MESSAGE_BYTES_MAX, 40 * MB)
+  assert.is(MESSAGE_BYTES_MAX, 40 * MIB)
 })
 
 test('message size: the estimate is never below the composed size', () => {
@@ -79,7 +79,7 @@ test('message size: the estimate of a large message is accurate', () => {
     'many equals signs': { html: '<a href="x?a=b&c=d">e</a>\n'.repeat(100_000) },
     'another script': { text: '漢字と仮名\n'.repeat(200_000) },
     'letters with accents': { text: 'Grüße aus Österreich\n'.repeat(100_000) },
-    attachments: { text: 'see there', attachments: [attachment(3 * MB), attachment(10)] },
+    attachments: { text: 'see there', attachments: [attachment(3 * MIB), attachment(10)] },
   }
   for (const [name, parts] of Object.entries(cases)) {
     const { estimated, actual } = sizes(parts)

@@ -1,6 +1,7 @@
 /**
- * Every point of a session times everything that can go wrong there, for one attempt: what becomes of the recipient, who
- * takes the message, and that nothing is left behind. The client's own view of the same table: client/faults.test.ts.
+ * Every point of a session times everything that can go wrong there, for one attempt: what becomes of the
+ * recipient, who takes the message, and that nothing is left behind. The client's own view of the same table:
+ * client/faults.test.ts.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -64,7 +65,10 @@ const EXPECTED: Record<Exclude<Point, 'helo' | 'auth'>, Cells> = {
   quit: all('first'),
 }
 
-/** More than the buffers of both kernels hold, so that the client is in the middle of it when something happens. */
+/**
+ * More than the buffers of both kernels hold, so that the client is in the middle of it when something
+ * happens.
+ */
 const huge = bigMessage(24_000_000)
 const small = [Buffer.from('Subject: hello\r\n\r\nHello there.\r\n')]
 

@@ -22,7 +22,9 @@ import { startZone } from '../../../kit/zone.ts'
 
 export const SITE = 'the destination'
 
-/** MX hosts at 127.0.0.2, 127.0.0.3, … as the options say, on one port; `zone` tells where their names lead. */
+/**
+ * MX hosts at 127.0.0.2, 127.0.0.3, … as the options say, on one port; `zone` tells where their names lead.
+ */
 export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
   const mxs: FakeMx[] = []
   for (const [i, options] of hosts.entries()) {

@@ -391,7 +391,10 @@ test('idle() resolves after the grace period at the latest', async () => {
   assert.is(clock.timerCount, 0)
 })
 
-/** So many wait that no more are to be claimed ahead: 200 destinations with five under way and ten waiting each. */
+/**
+ * So many wait that no more are to be claimed ahead: 200 destinations with five under way and ten waiting
+ * each.
+ */
 function crowd({ destinations }: ReturnType<typeof openSites>) {
   for (let i = 0; i < 200; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
 }

@@ -1,4 +1,7 @@
-/** Hosts that accept a connection and say nothing more, while others are well. The clock stands still: no tarpit is ever given up. */
+/**
+ * Hosts that accept a connection and say nothing more, while others are well. The clock stands still: no
+ * tarpit is ever given up.
+ */
 import * as assert from 'uvu/assert'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'

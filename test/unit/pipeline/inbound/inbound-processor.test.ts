@@ -151,7 +151,10 @@ async function pastRetryDelay(clock: ManualClock, begin: () => void) {
   clock.advance(5_000)
 }
 
-/** Runs of the service that are killed while they parse the message: none of them is stopped in an orderly way. */
+/**
+ * Runs of the service that are killed while they parse the message: none of them is stopped in an orderly
+ * way.
+ */
 async function killedWhileParsing(
   { openReader, clock, start, rows }: Awaited<ReturnType<typeof open>>,
   stuck: ReaderPool,

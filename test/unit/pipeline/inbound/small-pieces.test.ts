@@ -13,7 +13,9 @@ const test = suite('inbound/small-pieces')
 const PIECES = 5_000
 const HELD_MAX = 300
 const RCPT = 'RCPT TO:<bob@here.example>\r\n'
-/** A client whose socket is at hand, before or after STARTTLS, and has said these lines, one after the other. */
+/**
+ * A client whose socket is at hand, before or after STARTTLS, and has said these lines, one after the other.
+ */
 async function said(t: TestContext, port: number, lines: readonly string[], isTls = false): Promise<Socket> {
   let socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   t.after(() => socket.destroy())

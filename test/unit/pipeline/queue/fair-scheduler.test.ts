@@ -21,7 +21,9 @@ function queueKey(domain: string, deliveryClass: number = transactional, account
 const free = (count: number): Capacity => ({ any: count, transactional: count })
 const roomy = () => free(1_000)
 
-/** Serves rounds of fair, each queue key coming back with more work, and sums up what each class was given. */
+/**
+ * Serves rounds of fair, each queue key coming back with more work, and sums up what each class was given.
+ */
 function serveRounds(fair: FairScheduler, rounds: number, capacityOf: (destination: string) => Capacity) {
   const given = new Map<number, number>()
   for (let i = 0; i < rounds; i++) {

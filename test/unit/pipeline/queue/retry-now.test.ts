@@ -6,7 +6,10 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('queue/retry-now')
 
-/** Deliveries by their local part: `fresh`, `leased`, `done`, `due` (deferred, due already), anything else deferred. */
+/**
+ * Deliveries by their local part: `fresh`, `leased`, `done`, `due` (deferred, due already), anything else
+ * deferred.
+ */
 async function open(t: TestContext, ...addresses: string[]) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)

@@ -5,7 +5,9 @@ import { readReport } from '../../../../src/protocols/bounces/read-report.ts'
 import { createRandom } from '../../../kit/random.ts'
 import { suite } from '../../../kit/suite.ts'
 
-/** Mails that were damaged on the way, or by somebody: by the seed, which can be set to see a failure again. */
+/**
+ * Mails that were damaged on the way, or by somebody: by the seed, which can be set to see a failure again.
+ */
 const test = suite('reports: damaged mails')
 const folder = join(import.meta.dirname, '../../../golden/reports')
 const mails = globSync('*.eml', { cwd: folder })

@@ -7,7 +7,9 @@ import { readReport } from '../../../../src/protocols/bounces/read-report.ts'
 import type { BounceReport } from '../../../../src/protocols/bounces/report.ts'
 import { suite } from '../../../kit/suite.ts'
 
-/** Each mail of `test/golden/reports` beside what it says; recipients in their order, fields as far as given. */
+/**
+ * Each mail of `test/golden/reports` beside what it says; recipients in their order, fields as far as given.
+ */
 const test = suite('reports/read-report')
 const folder = join(import.meta.dirname, '../../../golden/reports')
 const names = globSync('*.eml', { cwd: folder }).map(name => basename(name, '.eml'))

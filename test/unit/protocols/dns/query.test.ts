@@ -21,7 +21,8 @@ async function failureOf(question: Promise<unknown>): Promise<NodeJS.ErrnoExcept
 }
 
 test('query: an address that the system refuses to connect to rejects with the error of the system', async () => {
-  // The first is a broadcast address; the others have no route where only loopback has one, as in these tests.
+  // The first is a broadcast address; the others have no route where only loopback has one, as in these
+  // tests.
   for (const server of ['255.255.255.255:53', '198.51.100.1:53', '[2001:db8::53]:53'])
     assert.match((await failureOf(ask(server))).code!, /^E(?:ACCES|NETUNREACH|HOSTUNREACH|ADDRNOTAVAIL)$/)
 })

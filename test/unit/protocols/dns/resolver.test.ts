@@ -330,7 +330,9 @@ test('resolver: after close all look-ups fail, including those in progress', asy
   assert.is(dns.queries.length, 1)
 })
 
-/** A busy machine loses datagrams before they reach a socket; `query-batching.test.ts` counts them per turn. */
+/**
+ * A busy machine loses datagrams before they reach a socket; `query-batching.test.ts` counts them per turn.
+ */
 test('resolver: a burst of look-ups is answered, each once unless the machine loses it', async t => {
   const patience = { tries: 20, timeoutMs: 2_000, totalMs: 120_000 }
   const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example', patience)

@@ -27,7 +27,8 @@ test('token: characters are uniformly distributed', () => {
   assert.is(counts.size, 62)
   const expected = (tokens.length * 40) / 62
   const chiSquare = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0)
-  // 61 degrees of freedom: a fair source passes 140 once in some twenty million runs, bytes taken modulo 62 reach 2,000
+  // 61 degrees of freedom: a fair source passes 140 once in some twenty million runs, bytes taken modulo 62
+  // reach 2,000
   assert.ok(chiSquare < 140, `chi-square ${chiSquare}`)
   for (const place of [0, 19, 39]) assert.is(new Set(tokens.map(token => token[place])).size, 62)
 })

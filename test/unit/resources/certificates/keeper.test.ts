@@ -21,7 +21,10 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { testAuthority } from '../../../kit/tls.ts'
 import { until } from '../../../kit/until.ts'
 
-/** The certificate of the listeners is got from an authority, renewed in time, and kept when the authority fails. */
+/**
+ * The certificate of the listeners is got from an authority, renewed in time, and kept when the authority
+ * fails.
+ */
 const test = suite('acme/keeper')
 
 const HOST = 'mail.example.com'

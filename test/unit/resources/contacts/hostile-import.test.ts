@@ -15,7 +15,9 @@ const SHAPES: Record<string, string> = {
   'one line of text': 'abcdefgh',
 }
 
-/** Reads the file in a thread with a small heap. @returns the number of rows, or why it is no file of contacts */
+/**
+ * Reads the file in a thread with a small heap. @returns the number of rows, or why it is no file of contacts
+ */
 async function read(piece: string, charset?: string): Promise<{ rows: number; fault: string | null }> {
   const worker = new Worker(new URL('./import-reader.ts', import.meta.url), {
     workerData: { piece, sizeBytes: SIZE_BYTES, charset },

@@ -12,14 +12,14 @@ async function* cut(text: string | Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size))
 }
 
-const SIZE = 60_000
+const TEXT_CHARACTERS = 60_000
 const FILE = 'email;name\nann@there.example;Ann\n'
 
 for (const [what, text] of Object.entries({
-  'blanks before the header': ' '.repeat(SIZE) + FILE,
-  'lines of separators before the header': ',;|\n'.repeat(SIZE / 4) + FILE,
-  'a long header': `email;${'name;'.repeat(SIZE / 5)}x\nann@there.example\n`,
-  'a long header in UTF-16': Buffer.from(`\ufeffemail;${'name;'.repeat(SIZE / 10)}x\n`, 'utf16le'),
+  'blanks before the header': ' '.repeat(TEXT_CHARACTERS) + FILE,
+  'lines of separators before the header': ',;|\n'.repeat(TEXT_CHARACTERS / 4) + FILE,
+  'a long header': `email;${'name;'.repeat(TEXT_CHARACTERS / 5)}x\nann@there.example\n`,
+  'a long header in UTF-16': Buffer.from(`\ufeffemail;${'name;'.repeat(TEXT_CHARACTERS / 10)}x\n`, 'utf16le'),
 }))
   for (const size of [1, 3, 64])
     test(`${what}, in pieces of ${size}: each byte is handled a few times`, async t => {
@@ -27,7 +27,7 @@ for (const [what, text] of Object.entries({
       const { delimiter } = await openText(cut(text, size), undefined)
       const bytes = handled()
       assert.is(delimiter, ';')
-      assert.ok(bytes < 12 * SIZE, `${bytes} bytes were handled`)
+      assert.ok(bytes < 12 * TEXT_CHARACTERS, `${bytes} bytes were handled`)
     })
 
 for (const [what, text] of [

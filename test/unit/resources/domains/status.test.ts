@@ -20,7 +20,9 @@ const standing = (status: DomainStatus, over: object = {}) => ({
   ...over,
 })
 
-/** From each status: after a good check; after a bad one; after a bad one when that has lasted for 72 hours. */
+/**
+ * From each status: after a good check; after a bad one; after a bad one when that has lasted for 72 hours.
+ */
 const TABLE: [DomainStatus, good: DomainStatus, bad: DomainStatus, lasting: DomainStatus][] = [
   ['pending', 'verified', 'pending', 'failed'],
   ['verified', 'verified', 'temporary_failure', 'failed'],

@@ -16,7 +16,10 @@ const STATUSES: readonly DeliveryStatus[] = [
   'canceled',
 ]
 
-/** The rule as the specification words it: for each status, when it applies; the first that does is the answer. */
+/**
+ * The rule as the specification words it: for each status, when it applies; the first that does is the
+ * answer.
+ */
 const RULES: readonly [EmailStatus, (all: readonly DeliveryStatus[]) => boolean][] = [
   ['complained', all => all.some(status => status === 'complained')],
   ['bounced', all => all.some(status => status === 'bounced')],

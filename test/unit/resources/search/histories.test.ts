@@ -22,7 +22,7 @@ const deleteEmail = command<{ accountId: Id; id: Id }, void>(async (tx, { accoun
   await tx.indexBlocks.moved([{ accountId, id, status: null }])
 })
 const commands = { ...allCommands, deleteEmail }
-const SIZE = 4
+const BLOCK_EMAILS = 4
 const SUBJECTS = ['Order 1', 'ORDER 2', 'Größe', 'grösse', 'ﬁne order', 'x', '100% _', 'an order of orders']
 const FROM = ['news@one.test', 'News@one.test', 'me@two.test']
 const TO = ['a@there.test', 'b@there.test', 'A@there.test']
@@ -112,7 +112,7 @@ test('search: a list agrees with the rows after any history of emails and sealin
             db: store.db,
             run: store.run,
             pause: async () => {},
-            size: SIZE,
+            size: BLOCK_EMAILS,
             leftOut: 2,
           })
           for (const action of steps) {

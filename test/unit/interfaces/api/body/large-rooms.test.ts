@@ -5,14 +5,14 @@ import { settled } from '../../../../kit/manual-clock.ts'
 import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('http: memory of large bodies')
-const LARGEST_BYTES = 56 * 1024 * 1024
+const BODY_BYTES_MAX = 56 * 1024 * 1024
 
 /** Asks for memory for as many of the largest bodies. @returns how many got it, and were refused */
 async function ask(count: number, ownerOf: (i: number) => string) {
   const large = createLargeBodies({ run: () => Promise.reject(new Error('nothing is parsed here')) })
   const asked = { entered: 0, refused: 0 }
   for (let i = 0; i < count; i++)
-    large.enter(ownerOf(i), LARGEST_BYTES).then(
+    large.enter(ownerOf(i), BODY_BYTES_MAX).then(
       () => asked.entered++,
       error => {
         assert.instance(error, ApiError)

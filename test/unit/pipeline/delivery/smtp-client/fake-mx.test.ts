@@ -1,4 +1,7 @@
-/** The scripted MX itself: that it takes, refuses and complains as its table says, seen by a client that breaks the rules. */
+/**
+ * The scripted MX itself: that it takes, refuses and complains as its table says, seen by a client that
+ * breaks the rules.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'

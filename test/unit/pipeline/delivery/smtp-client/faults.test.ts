@@ -1,4 +1,7 @@
-/** Every point of a session times everything that can go wrong there: what the caller is told, and whether it may go on. */
+/**
+ * Every point of a session times everything that can go wrong there: what the caller is told, and whether it
+ * may go on.
+ */
 import * as assert from 'uvu/assert'
 import { createAdjustableClock } from '../../../../../src/lib/adjustable-clock.ts'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
@@ -89,7 +92,10 @@ async function leaving(session: SmtpSession): Promise<boolean> {
   return !session.alive
 }
 
-/** More than the buffers of both kernels hold, so that the client is in the middle of it when something happens. */
+/**
+ * More than the buffers of both kernels hold, so that the client is in the middle of it when something
+ * happens.
+ */
 const huge = bigMessage(24_000_000)
 
 const broken = (phase: string): Record<Exclude<FaultName, '4xx' | '5xx' | '421'>, string> => ({

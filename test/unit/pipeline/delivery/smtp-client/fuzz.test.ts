@@ -1,4 +1,7 @@
-/** Peers that say anything at all: the client always comes back with values, and in time. A failure prints its seed. */
+/**
+ * Peers that say anything at all: the client always comes back with values, and in time. A failure prints its
+ * seed.
+ */
 import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
@@ -66,7 +69,10 @@ const script = fc.record({
 })
 type Script = typeof script extends fc.Arbitrary<infer T> ? T : never
 
-/** Says one turn after the other, each when the client has said something or, if not patient, at once; then closes. */
+/**
+ * Says one turn after the other, each when the client has said something or, if not patient, at once; then
+ * closes.
+ */
 async function play(socket: Socket, { distortions, turnCount, result, patient }: Script) {
   let heard = 0
   socket.on('data', () => heard++)

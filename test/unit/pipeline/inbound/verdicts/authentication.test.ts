@@ -389,7 +389,9 @@ for (const { what, zone, from, fields, mailFrom = 'ann@here.test', result, polic
     if (reason) assert.match(String(detail.dmarc.reason), reason)
   })
 
-/** Header sections whose author other programs may read differently, for a client that may send for evil.test. */
+/**
+ * Header sections whose author other programs may read differently, for a client that may send for evil.test.
+ */
 const FORGED: [what: string, header: string, result: string][] = [
   ['the shown address is judged', 'From: "ceo@here.test" <x@evil.test>', 'pass'],
   ['From behind a line that is not a field', 'Subject: x\r\nno field\r\nFrom: x@evil.test', 'pass'],

@@ -1,6 +1,6 @@
 /**
- * Random header sections of a sender that may send for evil.test alone, judged end to end. The verdict must be about
- * the author who is shown.
+ * Random header sections of a sender that may send for evil.test alone, judged end to end. The verdict must
+ * be about the author who is shown.
  */
 import { domainToASCII } from 'node:url'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
@@ -169,8 +169,8 @@ const domainOf = (address: string) =>
   domainToASCII(address.slice(address.lastIndexOf('@') + 1)).replace(/\.$/, '')
 
 /**
- * Judges header sections at random. Asserts that a message passes DMARC only for the domain of the one author that is
- * shown, that mailauth reads no other domain there, and that the field is an address list.
+ * Judges header sections at random. Asserts that a message passes DMARC only for the domain of the one author
+ * that is shown, that mailauth reads no other domain there, and that the field is an address list.
  *
  * @returns the number of messages that passed, and of those that named several authors or none
  */

@@ -1,4 +1,7 @@
-/** Received mail before its judge: a scripted DNS world, messages in a line, and signatures with any tags whatever. */
+/**
+ * Received mail before its judge: a scripted DNS world, messages in a line, and signatures with any tags
+ * whatever.
+ */
 import { hash, sign } from 'node:crypto'
 import { type Clock, systemClock } from '../../../../../src/lib/clock.ts'
 import { createLog } from '../../../../../src/lib/log.ts'

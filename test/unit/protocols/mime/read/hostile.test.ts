@@ -3,7 +3,10 @@ import { HOSTILE_BODIES, HOSTILE_MESSAGES, PLACES } from '../../../../kit/hostil
 import { openSmallHeap, type ReadingFacts, type SmallHeap } from '../../../../kit/small-heap.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-/** Every shape at a size that shows what it costs, and one of each encoding at the size that a message may have. */
+/**
+ * Every shape at a size that shows what it costs, and one of each encoding at the size that a message may
+ * have.
+ */
 const test = suite('mime/read: hostile mail within a small heap')
 const USUAL_BYTES = 20_000_000
 const SIZE_BYTES_MAX = 60_000_000

@@ -41,7 +41,9 @@ const READERS: Record<string, (texts: readonly string[]) => Promise<string>> = {
   tlsrpt: async texts => (tlsReportAddresses(texts).length === 0 ? 'none' : 'right'),
 }
 
-/** Texts of one name, and what receivers make of them (RFC 7208 §4.5, 6376 §3.6.1, 7489 §6.6.3, 8461, 8460). */
+/**
+ * Texts of one name, and what receivers make of them (RFC 7208 §4.5, 6376 §3.6.1, 7489 §6.6.3, 8461, 8460).
+ */
 const TABLE: readonly [type: string, texts: string[], expected: string][] = [
   ['spf', [`v=spf1 include:${INCLUDE} ~all`], 'right'],
   ['spf', [`V=SPF1 INCLUDE:${INCLUDE.toUpperCase()} ~ALL`], 'right'],

@@ -42,7 +42,8 @@ export interface CheckScene {
 
 /**
  * @param zone what the resolver sees, beside the provider's records
- * @param options.silenceMs how long an answer is waited for: as any machine takes, unless a test waits for none
+ * @param options.silenceMs how long an answer is waited for: as any machine takes, unless a test waits for
+ * none
  */
 export async function openScene(
   t: TestContext,
