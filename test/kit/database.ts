@@ -70,6 +70,7 @@ export function planOf(database: Pick<TestDatabase, 'rows'>, sql: string, ...par
 }
 
 const PARAMETERS_MAX = 30_000
+const STATEMENTS_MAX = 200
 
 /** Puts rows straight into the database, all of one shape. */
 export function insertRows(
@@ -95,7 +96,10 @@ export function insertRows(
  */
 export function sqliteDatabase(file: string): TestDatabase {
   let kept: { database: Database.Database; inode: number } | undefined
+  /** Statements by their SQL. To prepare those that read every table takes longer than to run them. */
+  const statements = new Map<string, Database.Statement>()
   const release = () => {
+    statements.clear()
     kept?.database.close()
     kept = undefined
   }
@@ -106,16 +110,17 @@ export function sqliteDatabase(file: string): TestDatabase {
     kept ??= { database: new Database(file, { fileMustExist: true, timeout: 5_000 }), inode }
     return kept.database
   }
+  const statement = (sql: string) => {
+    const open = database()
+    const known = statements.get(sql) ?? open.prepare(sql)
+    if (statements.size === STATEMENTS_MAX) statements.clear()
+    statements.set(sql, known)
+    return known
+  }
   return {
     url: `sqlite:${file}`,
-    rows: <T>(sql: string, ...parameters: unknown[]) =>
-      database()
-        .prepare(sql)
-        .all(...parameters) as T[],
-    change: (sql, ...parameters) =>
-      void database()
-        .prepare(sql)
-        .run(...parameters),
+    rows: <T>(sql: string, ...parameters: unknown[]) => statement(sql).all(...parameters) as T[],
+    change: (sql, ...parameters) => void statement(sql).run(...parameters),
     release,
     drop: release,
   }

@@ -30,8 +30,19 @@ export function pathOf({ path }: Route, id = '01990000-0000-7000-8000-0000000000
 /** The route that answers a request; undefined where none does. */
 export function routeAt(routes: readonly Route[], method: string, target: string): Route | undefined {
   const parts = partsOf(target.split(/[?#]/, 1)[0]!)
-  const found = routes.filter(route => route.method === method && fits(partsOf(route.path), parts))
+  const found = routes.filter(route => route.method === method && fits(patternOf(route), parts))
   return found.find(({ path }) => !path.includes(':')) ?? found[0]
+}
+
+const patterns = new Map<string, readonly string[]>()
+
+/** Returns the parts of a route's path, which every call of a test is compared with. */
+function patternOf({ path }: Route): readonly string[] {
+  const known = patterns.get(path)
+  if (known) return known
+  const parts = partsOf(path)
+  patterns.set(path, parts)
+  return parts
 }
 
 /** Slashes too many count for nothing. */
