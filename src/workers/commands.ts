@@ -27,7 +27,7 @@ import { webhookDispatchCommands } from '../pipeline/webhooks/dispatch-commands.
 import { accessTokenCommands } from '../resources/accounts/access-token-rows.ts'
 import { accountCommands } from '../resources/accounts/account-rows.ts'
 import { apiKeyCommands } from '../resources/accounts/api-key-rows.ts'
-import { signInPlaceCommands } from '../resources/accounts/sign-in-place-rows.ts'
+import { signInPlaceCommands } from '../resources/accounts/known-places.ts'
 import { userCommands } from '../resources/accounts/user-rows.ts'
 import { alertCommands } from '../resources/alerts/operator-alerts.ts'
 import { certificateCommands } from '../resources/certificates/certificate-rows.ts'

@@ -1,6 +1,7 @@
 /** Deletes deliveries of deleted webhooks, and deliveries that have waited for too long, in small steps. */
 import type { Clock } from '../../lib/clock.ts'
 import { firstIdAt, type Id } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
@@ -25,16 +26,8 @@ export async function* sweepWebhookDeliveries(options: SweepOptions): AsyncGener
   const before = firstIdAt(clock.now() - FAILING_MS_MAX)
   const keepsEnabled = clock.monotonic() - servingSince < FAILING_MS_MAX
   for (let webhookId = await nextWebhook(db, new Uint8Array()); webhookId; ) {
-    let count: number
-    do {
-      count = await run('dropWebhookDeliveries', {
-        webhookId,
-        before,
-        keepsEnabled,
-        limit: DELIVERIES_PER_STEP_MAX,
-      })
-      yield
-    } while (count === DELIVERIES_PER_STEP_MAX)
+    const of = { webhookId, before, keepsEnabled }
+    yield* inSteps(DELIVERIES_PER_STEP_MAX, limit => run('dropWebhookDeliveries', { ...of, limit }))
     webhookId = await nextWebhook(db, webhookId)
   }
 }

@@ -2,8 +2,8 @@
  * Counts wrong guesses by key and says how long each key has to wait before its next guess is checked. The
  * first wrong guesses are free; each further one doubles the wait. Called by the guess guard only.
  */
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createGuessMemory } from './guess-memory.ts'
 
 export interface GuessCounter {
   /** Returns the time until the next guess under this key is checked, in ms; 0 if it is checked at once. */
@@ -65,5 +65,29 @@ export function createGuessCounter(clock: Pick<Clock, 'monotonic'>, freeCount: n
       if (count === 0) memory.delete(key)
       else keep(key, { count, since, until: count < freeCount ? clock.monotonic() : until })
     },
+  }
+}
+
+/**
+ * Creates a bounded map in which a flood of new keys does not evict delayed keys.
+ *
+ * @param entriesMax limit per kind (protected or not); the entries that were set longest ago are evicted
+ */
+export function createGuessMemory<V>(entriesMax: number) {
+  const ordinary = new BoundedMap<string, V>(entriesMax)
+  const protectedOnes = new BoundedMap<string, V>(entriesMax)
+  const forget = (key: string) => {
+    ordinary.delete(key)
+    protectedOnes.delete(key)
+  }
+  return {
+    get: (key: string): V | undefined => protectedOnes.get(key) ?? ordinary.get(key),
+    /** @param isProtected whether only other protected entries may evict this one; may differ between calls */
+    set(key: string, value: V, isProtected: boolean): void {
+      forget(key)
+      const kept = isProtected ? protectedOnes : ordinary
+      kept.set(key, value)
+    },
+    delete: forget,
   }
 }

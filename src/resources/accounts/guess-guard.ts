@@ -11,8 +11,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
-import { createGuessCounter, type GuessCounter } from './guess-counter.ts'
-import { createGuessMemory } from './guess-memory.ts'
+import { createGuessCounter, createGuessMemory, type GuessCounter } from './guess-counter.ts'
 
 /** Counter that delays a guess. */
 export type GuessLimit = 'network_and_account' | 'network' | 'account' | 'session'

@@ -8,14 +8,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, idKey, sameId, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, SessionRow, UserRow } from '../../store/model/schema.ts'
 import { createGuessGuard, type Guess, type GuessGuard } from './guess-guard.ts'
-import { networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
+import { findUserAtPlace, networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
 import type { Passwords } from './password.ts'
 import type { PasswordTurn } from './password-queue.ts'
-import { findUserAtPlace } from './sign-in-place-rows.ts'
 import { reportVerdict, type SignInReport } from './sign-in-report.ts'
 import { createToken, hashToken } from './tokens.ts'
 import {
@@ -73,6 +73,8 @@ export interface Sessions {
 /** Prefix that distinguishes session tokens from API keys in the `Authorization` header. */
 export const SESSION_TOKEN_PREFIX = 'phs_'
 export const SESSION_IDLE_MS = 14 * 86_400_000
+/** Expired sessions that are deleted together. */
+const EXPIRED_PER_STEP_MAX = 500
 const TOUCH_EVERY_MS = 5 * 60_000
 /** Uses of sessions that are remembered until they are written. */
 const UNWRITTEN_MAX = 10_000
@@ -171,4 +173,11 @@ function turnOf({ address, account, isKnownPlace }: Guess): PasswordTurn {
   const network = clientNetworkOf(address)
   if (isKnownPlace) return { owner: `account ${account}`, part: `${network} ${account}`, standing: 'known' }
   return { owner: siteNetworkOf(address) ?? network, part: network, standing: 'stranger' }
+}
+
+/** Deletes expired sessions, in steps. */
+export function sweepSessions({ run, clock }: Pick<SessionOptions, 'run' | 'clock'>) {
+  return inSteps(EXPIRED_PER_STEP_MAX, limit =>
+    run('forgetSessions', { before: clock.now() - SESSION_IDLE_MS, limit }),
+  )
 }

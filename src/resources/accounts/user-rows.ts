@@ -2,7 +2,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/model/command.ts'
 import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../../store/model/schema.ts'
-import { rememberPlace } from './sign-in-place-rows.ts'
+import { rememberPlace } from './known-places.ts'
 
 const SESSIONS_OF_A_USER_MAX = 30
 

@@ -6,9 +6,10 @@
  * by `app/http.ts`. Design: decision 0118.
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+import { TokenBuckets } from '../../lib/token-buckets.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
-import { createBodyBudget } from './body-budget.ts'
 import type { requestLogCommands } from './commands.ts'
 import { BODY_BYTES_MAX, type LoggedRequest, packRequests } from './logged-request.ts'
 
@@ -38,12 +39,19 @@ const WAITING_BODY_BYTES_MAX = 8 * 1024 * 1024
 /** A batch of this size takes the writer about 2 ms, without bodies. */
 const REQUESTS_PER_COMMAND_MAX = 500
 const BODY_BYTES_PER_COMMAND_MAX = 128 * 1024
+/**
+ * A bucket of bytes per account, so that a busy account does not fill the disk. Bodies of failed requests may
+ * empty the bucket, those of successful ones only its upper half.
+ */
+const BUDGET_BYTES = 1024 * 1024
+const BUDGET_BYTES_PER_SECOND = 4 * 1024
+const RESERVED_FOR_FAILURES_BYTES = BUDGET_BYTES / 2
 /** Part of the budget that a request beyond the rate limit takes, which allows four per second. */
 const UNLIMITED_ROW_BYTES = 1024
 
 export class RequestLog {
   readonly #options: RequestLogOptions
-  readonly #budget
+  readonly #budget: TokenBuckets
   #waiting: LoggedRequest[] = []
   #waitingBodyBytes = 0
   #dropped = 0
@@ -54,7 +62,7 @@ export class RequestLog {
 
   constructor(options: RequestLogOptions) {
     this.#options = options
-    this.#budget = createBodyBudget(options.clock)
+    this.#budget = new TokenBuckets(options.clock, BUDGET_BYTES, BUDGET_BYTES_PER_SECOND)
   }
 
   /**
@@ -63,7 +71,7 @@ export class RequestLog {
    * as many are logged as the budget for bodies allows
    */
   record(row: LoggedRequestRow, bodies: Bodies, isWithinRate: boolean): void {
-    if (!isWithinRate && !this.#budget.take(row.accountId, UNLIMITED_ROW_BYTES, true)) return
+    if (!isWithinRate && !this.#takes(row.accountId, UNLIMITED_ROW_BYTES, true)) return
     if (this.#waiting.length >= WAITING_MAX) {
       this.#droppedSinceReport++
       return
@@ -94,9 +102,14 @@ export class RequestLog {
     if (!this.#options.hasBodies || (request === undefined && response === undefined)) return false
     const bytes = keptBytes(request?.length) + keptBytes(response?.length)
     if (this.#waitingBodyBytes + bytes > WAITING_BODY_BYTES_MAX) return false
-    if (!this.#budget.take(accountId, bytes, status >= 400)) return false
+    if (!this.#takes(accountId, bytes, status >= 400)) return false
     this.#waitingBodyBytes += bytes
     return true
+  }
+
+  #takes(accountId: Id, bytes: number, isFailure: boolean): boolean {
+    const reserve = isFailure ? 0 : RESERVED_FOR_FAILURES_BYTES
+    return this.#budget.take(idKey(accountId), bytes, reserve) !== undefined
   }
 
   #startLater(): void {

@@ -4,6 +4,7 @@
  */
 
 import { firstIdAt, type Id } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import { command, type Run } from '../../store/model/command.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
@@ -48,10 +49,6 @@ export async function* sweepEvents({ run, ...options }: EventSweeperOptions): As
   for await (const accounts of horizons(options))
     for (const { accountId, horizon } of accounts) {
       const before = firstIdAt(horizon)
-      let count: number
-      do {
-        count = await run('deleteOldEvents', { accountId, before, limit: EVENTS_PER_STEP_MAX })
-        yield
-      } while (count === EVENTS_PER_STEP_MAX)
+      yield* inSteps(EVENTS_PER_STEP_MAX, limit => run('deleteOldEvents', { accountId, before, limit }))
     }
 }

@@ -1,5 +1,6 @@
 /** Deletes logged requests beyond the retention of the log and of their account's plan. */
 import { firstIdAt } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
 import { logHorizon } from '../request-log/horizon.ts'
@@ -20,10 +21,6 @@ export async function* sweepRequests({
   for await (const accounts of horizons(options))
     for (const { accountId, horizon } of accounts) {
       const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
-      let count: number
-      do {
-        count = await run('forgetRequests', { accountId, before, limit: REQUESTS_PER_STEP_MAX })
-        yield
-      } while (count === REQUESTS_PER_STEP_MAX)
+      yield* inSteps(REQUESTS_PER_STEP_MAX, limit => run('forgetRequests', { accountId, before, limit }))
     }
 }

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createGuessMemory } from '../../../../src/resources/accounts/guess-memory.ts'
+import { createGuessMemory } from '../../../../src/resources/accounts/guess-counter.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accounts/guess-memory')

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
-import { sweepSessions } from '../../../../src/resources/accounts/session-sweeper.ts'
-import { SESSION_IDLE_MS } from '../../../../src/resources/accounts/sessions.ts'
+import { SESSION_IDLE_MS, sweepSessions } from '../../../../src/resources/accounts/sessions.ts'
 import { insertRows, planOf } from '../../../kit/database.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
