@@ -2,6 +2,7 @@
  * Selects the examinations of `mailhorn doctor` and `GET /doctor` by the configuration, and runs them. Part
  * of the composition root.
  */
+
 import type { Config } from '../config/config.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
@@ -17,6 +18,7 @@ import { providerZone } from '../interfaces/doctor/provider-zone.ts'
 import { backgroundTasks } from '../interfaces/doctor/tasks.ts'
 import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import { hostPort } from '../lib/host-port.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
 import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
@@ -97,7 +99,7 @@ function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
     laboratory: isLaboratory(mailHost),
     baseUrl: http.baseUrl,
     trackingBaseUrl: tracking.baseUrl,
-    listensAt: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    listensAt: hostPort(host, port),
   })
 }
 

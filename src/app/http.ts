@@ -39,6 +39,7 @@ import { type ControlServer, startControlServer } from '../interfaces/cli/contro
 import { openPages } from '../interfaces/dashboard/pages.ts'
 import { previewOf } from '../interfaces/dashboard/preview.ts'
 import type { Clock } from '../lib/clock.ts'
+import { hostPort } from '../lib/host-port.ts'
 import { type Accept, createAccept } from '../pipeline/accept/accept.ts'
 import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
@@ -365,9 +366,6 @@ function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock)
 }
 
 /** @returns the URL of the API */
-function baseUrlOf(
-  { http }: Config,
-  { address, family, port }: { address: string; family: string; port: number },
-) {
-  return http.baseUrl || `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function baseUrlOf({ http }: Config, { address, port }: { address: string; port: number }) {
+  return http.baseUrl || `http://${hostPort(address, port)}`
 }

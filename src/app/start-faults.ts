@@ -3,9 +3,11 @@
  * with what to do, or a stack trace for an unexpected error. Checks the listeners before the start. Called by
  * `main.ts` and `app.ts`.
  */
+
 import { createServer } from 'node:net'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Clock } from '../lib/clock.ts'
+import { hostPort } from '../lib/host-port.ts'
 import type { Log } from '../lib/log.ts'
 import { isStartFault } from '../lib/start-fault.ts'
 import { createDnsListener } from '../protocols/dns/listener.ts'
@@ -105,8 +107,7 @@ function listenText(fault: ListenFault, config: Config): string | undefined {
   )
   if (!found) return undefined
   const { key, place } = found
-  const shown = place.host.includes(':') ? `[${place.host}]:${place.port}` : `${place.host}:${place.port}`
-  return `cannot listen on ${shown} (${key}): ${adviceFor(fault.code ?? '', key, place)} (${fault.code})`
+  return `cannot listen on ${hostPort(place.host, place.port)} (${key}): ${adviceFor(fault.code ?? '', key, place)} (${fault.code})`
 }
 
 const ADVICE: Record<string, string> = {

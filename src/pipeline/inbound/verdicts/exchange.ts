@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
+import { hostPort } from '../../../lib/host-port.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { printableAscii } from '../../../lib/printable-ascii.ts'
 
@@ -86,8 +87,7 @@ async function drained(socket: Socket): Promise<void> {
 }
 
 export function addressText(address: FilterAddress): string {
-  if ('path' in address) return address.path
-  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
+  return 'path' in address ? address.path : hostPort(address.host, address.port)
 }
 
 /** Reduces a text to one line of at most 500 characters, for headers of a request to a filter. */
