@@ -9,7 +9,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
 import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../../protocols/dns/mx-hosts.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
-import { type Outcome, outcomeWithoutHost } from './outcome/outcome.ts'
+import { type AttemptResult, resultWithoutHost } from './outcome/attempt-result.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
 import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
@@ -34,8 +34,8 @@ export interface HostAddress {
 
 /** State of the attempt, shared with the caller. */
 interface SoFar {
-  /** Outcomes of the addresses tried so far. Reasons why a host is not tried are added here, too. */
-  outcomes: Outcome[]
+  /** Results of the addresses tried so far. Reasons why a host is not tried are added here, too. */
+  results: AttemptResult[]
   /** Hosts whose remaining addresses are skipped. */
   unfit: ReadonlySet<string>
 }
@@ -53,24 +53,24 @@ export async function* addressesOf(
   options: HostAddressOptions,
   nextHop: NextHop,
   sources: readonly SourceIp[],
-  { outcomes, unfit }: SoFar,
+  { results, unfit }: SoFar,
 ): AsyncGenerator<HostAddress> {
   let left = ADDRESSES_MAX
   for (const [i, { name: host }] of inOrderOfTrying(nextHop.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
     const untried = nextHop.hosts.length - i
     if (left === 0) {
-      outcomes.unshift(outcomeWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
+      results.unshift(resultWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
       return
     }
     const tlsPolicy = await options.tlsPolicies.policyFor(nextHop, host)
     if ('refusal' in tlsPolicy) {
       options.tlsResults?.countRefusal(nextHop, host, tlsPolicy)
-      outcomes.push(outcomeWithoutHost('deferred', 'policy', tlsPolicy.refusal))
+      results.push(resultWithoutHost('deferred', 'policy', tlsPolicy.refusal))
       continue
     }
     const addresses = await addressesOfHost(options, nextHop, host, sources, {
-      outcomes,
+      results,
       limit: Math.ceil(left / untried),
     })
     for (const address of addresses) {
@@ -87,25 +87,25 @@ async function addressesOfHost(
   nextHop: NextHop,
   host: string,
   sources: readonly SourceIp[],
-  { outcomes, limit }: { outcomes: Outcome[]; limit: number },
+  { results, limit }: { results: AttemptResult[]; limit: number },
 ): Promise<readonly string[]> {
   const families = familiesOf(sources)
   const found =
     isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit, random })
   if (found.kind === 'failure') {
     const text = `the address of ${host} is not known: ${found.reason}`
-    outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostUnavailable: true })
+    results.push({ ...resultWithoutHost('deferred', 'unknown', text), hostUnavailable: true })
     return []
   }
   if (found.kind === 'none') {
     const family = families.length === 1 ? `${families[0]} ` : ''
-    outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has no ${family}address`))
+    results.push(resultWithoutHost('bounced', 'no-route', `${host} has no ${family}address`))
     return []
   }
   return found.addresses.filter(address => {
     const isOpen = allowPrivateAddresses || nextHop.smartHost || isGlobalUnicast(address)
     if (!isOpen)
-      outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
+      results.push(resultWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
     return isOpen
   })
 }

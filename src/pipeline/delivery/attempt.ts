@@ -2,31 +2,26 @@
  * One attempt to deliver to one recipient: over an open session if there is one, otherwise over new sessions
  * to the MX hosts in order, or to the smart host.
  *
- * In: a next hop and a transaction. Out: the outcome, with a record of each host that was tried. Called by
+ * In: a next hop and a transaction. Out: the result, with a record of each host that was tried. Called by
  * `transport.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { EnvelopeFacts } from '../../protocols/bounces/sentence/clauses.ts'
 import { addressesIn } from '../../protocols/bounces/text/addresses.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
+import { formatReply } from '../../protocols/smtp/reply.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
 import type { SmartHost } from './destinations/smart-host.ts'
 import {
-  type HostAttempt,
-  lastReplyOf,
-  type PhaseRecord,
-  phaseRecords,
-  tlsRecord,
-} from './outcome/host-attempt.ts'
-import {
-  type Outcome,
-  outcomeOf,
-  outcomeOfFailure,
-  outcomeOfHosts,
+  type AttemptResult,
   relayed,
   requiresTls,
+  resultOf,
+  resultOfFailure,
+  resultOfHosts,
   waitingForTls,
-} from './outcome/outcome.ts'
+} from './outcome/attempt-result.ts'
+import { type HostAttempt, type PhaseRecord, phaseRecords, tlsRecord } from './outcome/host-attempt.ts'
 import { NOT_PIPELINED, type PipelineSlot } from './sessions/pipeline.ts'
 import type { SessionPool } from './sessions/session-pool.ts'
 import { SharedSession } from './sessions/shared-session.ts'
@@ -42,12 +37,6 @@ import {
 } from './smtp-client/types.ts'
 import { type HostTlsPolicies, type HostTlsPolicy, withoutPipelining } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
-
-export interface SmtpAttemptResult {
-  outcome: Outcome
-  /** Hosts in the order in which they were tried. The last one gave the outcome, unless none was reached. */
-  hostAttempts: HostAttempt[]
-}
 
 export interface AttemptOptions extends HostAddressOptions {
   clock: Clock
@@ -70,46 +59,41 @@ export async function attempt(
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
   slot: PipelineSlot = NOT_PIPELINED,
-): Promise<SmtpAttemptResult> {
-  const result = await attemptHosts(options, nextHop, transaction, sources, slot)
-  return nextHop.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
-}
-
-async function attemptHosts(
-  options: AttemptOptions,
-  nextHop: NextHop,
-  transaction: Transaction,
-  sources: readonly SourceIp[],
-  slot: PipelineSlot,
-): Promise<SmtpAttemptResult> {
+): Promise<AttemptResult> {
   const hostAttempts: HostAttempt[] = []
   const facts = () => partiesOf(transaction, options, sources)
   const context: AttemptContext = { transaction, slot, hostAttempts, facts }
-  const outcomes: Outcome[] = []
+  const ended = (result: AttemptResult) => ({
+    ...(nextHop.smartHost ? relayed(result) : result),
+    hostAttempts,
+  })
+  const results: AttemptResult[] = []
   const unfit = new Set<string>()
   const known = await overKnownSession(options, sessionNames(nextHop, sources), context)
-  if (known) {
-    const { outcome, mxHost } = known
-    if (!outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
-    if (outcome.unfitHost) {
-      outcomes.push(outcome)
-      unfit.add(mxHost)
-    }
+  if (known && isDecided(known.result)) return ended(known.result)
+  if (known?.result.unfitHost) {
+    results.push(known.result)
+    unfit.add(known.mxHost)
   }
   let sessions = 0
-  for await (const candidate of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
+  for await (const candidate of addressesOf(options, nextHop, sources, { results, unfit })) {
     context.isEnvelopeLost = false
-    let { outcome, opened } = await overNewSession(options, nextHop, candidate, context)
+    let { result, opened } = await overNewSession(options, nextHop, candidate, context)
     if (context.isEnvelopeLost && candidate.tlsPolicy.options.pipelining !== false) {
       const cautious = { ...candidate, tlsPolicy: withoutPipelining(candidate.tlsPolicy) }
-      ;({ outcome, opened } = await overNewSession(options, nextHop, cautious, context))
+      ;({ result, opened } = await overNewSession(options, nextHop, cautious, context))
     }
-    if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
-    outcomes.push(outcome)
-    if (outcome.unfitHost) unfit.add(candidate.host)
+    if (opened && isDecided(result)) return ended(result)
+    results.push(result)
+    if (result.unfitHost) unfit.add(candidate.host)
     else if (opened && ++sessions >= SESSIONS_MAX) break
   }
-  return { outcome: outcomeOfHosts(outcomes), hostAttempts }
+  return ended(resultOfHosts(results))
+}
+
+/** Whether no other host is tried. */
+function isDecided({ hostUnavailable, unfitHost }: AttemptResult): boolean {
+  return !hostUnavailable && !unfitHost
 }
 
 /** Header fields that hold addresses of our side. */
@@ -143,7 +127,7 @@ async function overNewSession(
   nextHop: NextHop,
   candidate: HostAddress,
   context: AttemptContext,
-): Promise<{ outcome: Outcome; opened: boolean }> {
+): Promise<{ result: AttemptResult; opened: boolean }> {
   const { host, address, tlsPolicy, source } = candidate
   const opened = await openSession({
     ...sessionOptions(options, candidate),
@@ -154,10 +138,10 @@ async function overNewSession(
   recordTlsFailures(options.tlsPolicies, host, opened)
   if (!nextHop.smartHost) options.tlsResults?.count(nextHop, tlsPolicy, host, address, opened)
   if ('failure' in opened) {
-    const outcome = outcomeOfOpening(opened, tlsPolicy, host)
-    const hostAttempt = failedHostAttempt(host, address, opened, tlsPolicy, outcome)
+    const result = resultOfOpening(opened, tlsPolicy, host)
+    const hostAttempt = failedHostAttempt(host, address, opened, tlsPolicy, result)
     context.hostAttempts.push({ ...hostAttempt, ...(source && { source: source.address }) })
-    return { outcome, opened: false }
+    return { result, opened: false }
   }
   const fresh = {
     session: opened,
@@ -168,8 +152,7 @@ async function overNewSession(
     smartHost: nextHop.smartHost?.name,
   }
   const session = new SharedSession(options.pool, sessionsFrom(nextHop, source?.address), fresh)
-  const outcome = await transact(options.tlsPolicies, session, context)
-  return { outcome, opened: true }
+  return { result: await transact(options.tlsPolicies, session, context), opened: true }
 }
 
 /** Remembers TLS failures of the host, so that the next session starts with what works. */
@@ -188,18 +171,18 @@ async function overKnownSession(
   { pool, tlsPolicies }: AttemptOptions,
   names: readonly string[],
   context: AttemptContext,
-): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
+): Promise<{ result: AttemptResult; mxHost: string } | undefined> {
   const { transaction, slot } = context
   const over = async (session: SharedSession) => {
-    const outcome = await transact(tlsPolicies, session, context)
-    if (isStale(outcome)) context.hostAttempts.pop()
-    return { outcome, mxHost: session.pooled.mxHost }
+    const result = await transact(tlsPolicies, session, context)
+    if (isStale(result)) context.hostAttempts.pop()
+    return { result, mxHost: session.pooled.mxHost }
   }
   const { ahead } = slot
   if (ahead?.isOpen && names.includes(ahead.hostSet)) {
     const behind = await over(ahead)
-    if (!isStale(behind.outcome)) return behind
-    if (behind.outcome.reply === null) ahead.envelopeUnanswered()
+    if (!isStale(behind.result)) return behind
+    if (behind.result.reply === null) ahead.envelopeUnanswered()
   }
   await slot.previousEnded()
   for (const name of names) {
@@ -224,33 +207,33 @@ async function transact(
   tlsPolicies: HostTlsPolicies,
   shared: SharedSession,
   context: AttemptContext,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const { transaction, slot, hostAttempts, facts: parties } = context
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const patient = { ...transaction, mayWaitOn: () => slot.mayWaitOn() }
-  const result = await shared.send(patient, () => slot.offer(shared))
-  const said = outcomeOf(result.recipients[0]!, mxHost, parties)
+  const sent = await shared.send(patient, () => slot.offer(shared))
+  const said = resultOf(sent.recipients[0]!, mxHost, parties)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
-  const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
-  if (outcome !== said) {
+  const result = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
+  if (result !== said) {
     tlsPolicies.recordTlsRequired(mxHost)
     void session.quit()
   }
-  context.isEnvelopeLost = isLostEnvelope(session, result)
+  context.isEnvelopeLost = isLostEnvelope(session, sent)
   if (context.isEnvelopeLost) tlsPolicies.recordPipeliningFailure(mxHost)
   hostAttempts.push({
     host: mxHost,
     ip: facts.peerAddress,
     ...(source !== undefined && { source }),
-    ...lastReplyOf(outcome),
+    ...lastReplyOf(result),
     tls: facts.tls && tlsRecord(facts.tls),
     tlsFallback,
     policy,
-    phases: phasesOf(session, result, fresh),
+    phases: phasesOf(session, sent, fresh),
   })
-  return outcome
+  return result
 }
 
 /** Whether the peer answered MAIL but nothing that was sent together with it. */
@@ -276,24 +259,32 @@ function failedHostAttempt(
   ip: string,
   { tlsFallback, timings, replies }: SessionFailure,
   { policy, brokenTls }: HostTlsPolicy,
-  outcome: Outcome,
+  result: AttemptResult,
 ): HostAttempt {
   const phases = phaseRecords(timings, replies)
   const why = tlsFallback?.message ?? brokenTls
-  return { host, ip, ...lastReplyOf(outcome), tls: null, tlsFallback: why, policy, phases }
+  return { host, ip, ...lastReplyOf(result), tls: null, tlsFallback: why, policy, phases }
+}
+
+function lastReplyOf({ phase, reply, text }: AttemptResult): Pick<HostAttempt, 'phase' | 'reply'> {
+  return { phase, reply: reply ? formatReply(reply) : text }
 }
 
 /** A host that does not meet our TLS policy is not unavailable: others may reach it under theirs. */
-function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTlsPolicy, mxHost: string): Outcome {
-  const outcome = outcomeOfFailure(failure, mxHost)
-  return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, isLocalCause: true } : outcome
+function resultOfOpening(
+  { failure }: SessionFailure,
+  { policy }: HostTlsPolicy,
+  mxHost: string,
+): AttemptResult {
+  const result = resultOfFailure(failure, mxHost)
+  return policy !== 'none' && failure.kind === 'tls' ? { ...result, isLocalCause: true } : result
 }
 
 /**
  * Whether a reused connection turned out to be closed, or is closed now with 421. A new connection may work,
  * and the host is not to blame.
  */
-function isStale({ phase, reply }: Outcome): boolean {
+function isStale({ phase, reply }: AttemptResult): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 

@@ -6,17 +6,17 @@
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../../store/model/command.ts'
-import { countedDestination, countedResult } from './counted-result.ts'
 import type { MessageMaker } from './message/message.ts'
 import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './message/prepared.ts'
-import { type AttemptResult, finishOf } from './outcome/finish.ts'
+import { type AttemptResult, resultWithoutHost, signalOf } from './outcome/attempt-result.ts'
+import { type FinishFacts, finishOf } from './outcome/finish.ts'
 import type { Recorder } from './recorder.ts'
-import { type Router, SIMULATOR_ROUTE } from './route.ts'
+import { countedDestination, type Router, SIMULATOR_ROUTE } from './route.ts'
 import { type PipelineSlot, PipelineSlotLost } from './sessions/pipeline.ts'
 import type { JudgeCongestion } from './shaping/congestion-feedback.ts'
 import type { EgressSource } from './shaping/source-ips.ts'
 import type { SlowDeliveryTimer } from './slow-delivery-timer.ts'
-import { brokenInside, failedBeforeTransfer, type TransmitOptions, transmit } from './transport.ts'
+import { type TransmitOptions, transmit } from './transport.ts'
 
 export interface DeliveryRunnerOptions extends TransmitOptions {
   clock: Clock
@@ -25,6 +25,11 @@ export interface DeliveryRunnerOptions extends TransmitOptions {
   /** Called when the result of an attempt is stored. */
   onStored(delivery: ClaimedDelivery, result: AttemptResult): Promise<void>
   onError(error: unknown, delivery?: ClaimedDelivery): void
+}
+
+/** Result of an attempt with the facts that are recorded beside it. */
+interface Attempted extends Pick<FinishFacts, 'message' | 'destination'> {
+  result: AttemptResult
 }
 
 interface DeliveryRunner {
@@ -59,16 +64,15 @@ export function createDeliveryRunner(
     source: EgressSource,
     startedAt: number,
     slot?: PipelineSlot,
-  ) => {
+  ): Promise<Attempted> => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
-    if ('reason' in message)
-      return { ...failedBeforeTransfer(message.reason), message: null, destination: null }
+    if ('reason' in message) return untransmitted('failed', message.reason)
     lastBytes = message.sizeBytes
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
-    const destination = countedDestination(route)
-    return { ...(await transmit(options, route, delivery, message, source, slot)), message, destination }
+    const result = await transmit(options, route, delivery, message, source, slot)
+    return { result, message, destination: countedDestination(route) }
   }
 
   /**
@@ -97,20 +101,14 @@ export function createDeliveryRunner(
         const attempted = await attemptOf(delivery, source, startedAt, slot).catch(error => {
           if (error instanceof PipelineSlotLost) return undefined
           onError(error, delivery)
-          return { ...brokenInside(), message: null, destination: null }
+          return untransmitted('deferred', 'an internal error')
         })
         if (!attempted) return false
-        const { result, signal, message, destination } = attempted
-        judge(signal, result.text)
-        const finish = finishOf(
-          delivery,
-          result,
-          { startedAt, finishedAt: clock.now(), message },
-          options.random,
-        )
-        const counted = destination === null ? undefined : countedResult(destination, result, finish)
+        const { result, message, destination } = attempted
+        judge(signalOf(result), result.text)
+        const facts = { startedAt, finishedAt: clock.now(), message, destination }
         recorder
-          .record(counted ? { ...finish, destination: counted } : finish)
+          .record(finishOf(delivery, result, facts, options.random))
           .then(good => (good ? options.onStored(delivery, result) : undefined))
           .catch(error => onError(error, delivery))
         return true
@@ -119,4 +117,9 @@ export function createDeliveryRunner(
       }
     },
   }
+}
+
+/** Nothing was transmitted, because the email has no message or an internal error occurred. */
+function untransmitted(kind: 'failed' | 'deferred', reason: string): Attempted {
+  return { result: resultWithoutHost(kind, 'unknown', reason), message: null, destination: null }
 }

@@ -14,7 +14,7 @@ import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
-import type { AttemptResult } from './outcome/finish.ts'
+import type { AttemptResult } from './outcome/attempt-result.ts'
 
 /** @throws StorageUnavailable when the message cannot be stored; the delivery is retried */
 export type DeliverLocally = (

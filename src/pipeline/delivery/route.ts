@@ -148,3 +148,8 @@ function withoutHosts(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string
       return { kind: 'unknown', reason: `the MX hosts of ${domain} are not known: ${found.reason}` }
   }
 }
+
+/** Destination whose counters record the results; null when no connection is needed. */
+export function countedDestination({ destination, target: { kind } }: DeliveryRoute): string | null {
+  return kind === 'hosts' || kind === 'smart-host' ? destination : null
+}

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/model/command.ts'
 import type { Find } from '../../store/reading/read.ts'
-import type { AttemptResult } from './outcome/finish.ts'
+import { type AttemptResult, resultWithoutHost } from './outcome/attempt-result.ts'
 import type { RouteTarget } from './route.ts'
 
 type NoRoute = Extract<RouteTarget, { kind: 'undeliverable' }>
@@ -33,9 +33,9 @@ export function createUndeliverable({ find, clock }: { find: Find; clock: Clock 
     const isMissing = enhanced === NO_DOMAIN
     const isDomainFault = isMissing || enhanced === NULL_MX
     const bounceClass = isDomainFault ? 'bad-domain' : 'no-route'
-    const common = { class: bounceClass, phase: 'dns', reply: null, text: reason, hostAttempts: [] } as const
     if (isMissing && !(await isConfirmed(delivery, reason)))
-      return { ...common, kind: 'deferred', hintMs: CONFIRMATION_MS_MIN }
-    return { ...common, kind: 'bounced', enhanced, blamesAddress: isDomainFault }
+      return { ...resultWithoutHost('deferred', bounceClass, reason), hintMs: CONFIRMATION_MS_MIN }
+    const bounced = resultWithoutHost('bounced', bounceClass, reason)
+    return { ...bounced, enhanced, blamesAddress: isDomainFault }
   }
 }

@@ -7,7 +7,7 @@ import { type alertCommands, hourOf } from '../../../resources/alerts/operator-a
 import type { ClaimedDelivery, Run } from '../../../store/model/command.ts'
 import type { OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
 import { OTHERS, providerOf } from '../destinations/providers.ts'
-import type { AttemptResult } from './finish.ts'
+import type { AttemptResult } from './attempt-result.ts'
 
 interface Alerts {
   /** Stores the alert of a result, if it has one that was not raised in this hour. */

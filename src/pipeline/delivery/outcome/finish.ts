@@ -7,53 +7,61 @@
  */
 
 import { idTime } from '../../../lib/ids.ts'
-import { type BounceClass, bounceType } from '../../../protocols/bounces/rules/bounce-class.ts'
-import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
-import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
+import { bounceType } from '../../../protocols/bounces/rules/bounce-class.ts'
 import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/email-events.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
+import type { DeliveryStatus } from '../../../store/model/schema.ts'
 import type { Finish } from '../../queue/commands.ts'
+import { type Destination, type DestinationResult, replyFormOf } from '../../queue/destinations.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
 import { fingerprintOf } from '../message/signature-fingerprint.ts'
 import type { StoredSignature } from '../message/signed-head.ts'
-import { type HostAttempt, tlsText } from './host-attempt.ts'
-
-/** Result of an attempt, over SMTP or not. */
-export interface AttemptResult {
-  kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
-  class: BounceClass
-  phase: string | null
-  reply: SmtpReply | null
-  /** The last reply or error, shown to operators and senders. */
-  text: string
-  /** Enhanced status code of a result that this side decided. */
-  enhanced?: string
-  hostAttempts: readonly HostAttempt[]
-  /** Delay in ms that replaces the one of the retry schedule. */
-  retryAfterMs?: number
-  /** Minimum delay in ms that the other side asked for. */
-  hintMs?: number
-  /** Whether the address must be suppressed. */
-  blamesAddress?: boolean
-  /** Whether the host was unavailable. The delivery becomes due as soon as the destination answers. */
-  brokeOff?: boolean
-  /** Kind of alert to raise for the operator. */
-  alert?: RuleAlert
-  /** Whether the simulator produced the result. */
-  simulated?: boolean
-}
+import { type AttemptResult, isBrokenOff } from './attempt-result.ts'
+import { tlsText } from './host-attempt.ts'
 
 export interface FinishFacts {
   startedAt: number
   finishedAt: number
   /** Facts of the message; null when none was built. */
   message: { dueAt: number; signedAt: number; signatures: readonly StoredSignature[] | null } | null
+  /** Destination whose counters record the result; null when the attempt needed no connection. */
+  destination: string | null
 }
 
 const HOUR_MS = 3_600_000
 
 export function finishOf(
+  delivery: ClaimedDelivery,
+  result: AttemptResult,
+  facts: FinishFacts,
+  random: () => number,
+): Finish {
+  const finish = uncountedFinish(delivery, result, facts, random)
+  const destination = countersOf(facts.destination, result, finish.status)
+  return destination ? { ...finish, destination } : finish
+}
+
+const COUNTED_RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
+  delivered: 'delivered',
+  delivery_delayed: 'deferred',
+  bounced: 'bounced',
+  failed: 'expired',
+}
+
+/** Returns what is counted at the destination; undefined when the result is not counted. */
+function countersOf(
+  site: string | null,
+  { class: why, text }: AttemptResult,
+  status: DeliveryStatus,
+): Destination | undefined {
+  const result = COUNTED_RESULTS[status]
+  if (site === null || result === undefined) return undefined
+  if (result === 'delivered') return { site, result, class: null, replyForm: null }
+  return { site, result, class: why, replyForm: replyFormOf(text) }
+}
+
+function uncountedFinish(
   delivery: ClaimedDelivery,
   result: AttemptResult,
   facts: FinishFacts,
@@ -172,7 +180,7 @@ function common(
     record: {
       reply: said.reply,
       mxHost: said.mxHost,
-      brokeOff: result.brokeOff ? (1 as const) : null,
+      brokeOff: isBrokenOff(result) ? (1 as const) : null,
       packed: packRecord({
         ...said,
         phase: result.phase,

@@ -1,10 +1,9 @@
 /**
  * Record of the attempt at one host: its replies and the time spent in each phase, and the TLS parameters.
  */
-import { cleanText, formatReply } from '../../../protocols/smtp/reply.ts'
+import { cleanText } from '../../../protocols/smtp/reply.ts'
 import type { Phase, PhaseReplies, PhaseTimings, TlsFacts } from '../smtp-client/types.ts'
 import type { PolicyName } from '../tls-policy/host-tls-policy.ts'
-import type { Outcome } from './outcome.ts'
 
 /**
  * Phase, duration in ms, and the truncated reply. The record is short because every attempt stores several of
@@ -54,10 +53,6 @@ export function phaseRecords(timings: PhaseTimings, replies: PhaseReplies): Phas
     records.push([phase as Phase, Math.round(timings[phase as Phase]!), text])
   }
   return records
-}
-
-export function lastReplyOf({ phase, reply, text }: Outcome): { phase: string | null; reply: string } {
-  return { phase, reply: reply ? formatReply(reply) : text }
 }
 
 export function tlsRecord({ protocol, cipher, authorized, unauthorizedReason }: TlsFacts): TlsRecord {

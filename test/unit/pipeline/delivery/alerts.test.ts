@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createAlerts } from '../../../../src/pipeline/delivery/outcome/alerts.ts'
-import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import { listOperatorAlerts } from '../../../../src/resources/alerts/operator-alerts.ts'
 import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { openLocalStore } from '../../../kit/store.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createLog, type LogLevel } from '../../../../src/lib/log.ts'
 import { createDeliveryLog } from '../../../../src/pipeline/delivery/delivery-log.ts'
-import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { suite } from '../../../kit/suite.ts'
 

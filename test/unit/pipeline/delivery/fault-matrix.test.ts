@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
-import type { Outcome } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import {
   createSessionPool,
   type SessionPool,
@@ -96,7 +96,7 @@ interface Scene {
   mxs: [FakeMx, FakeMx]
   /** Time must pass for anything to happen at the first host. */
   isSilent: boolean
-  send(localPart: string, names: readonly string[]): Promise<Outcome>
+  send(localPart: string, names: readonly string[]): Promise<AttemptResult>
 }
 
 /** Two hosts; at the first one `point` goes wrong each time it is reached. */
@@ -119,7 +119,7 @@ async function open(t: TestContext, point: Point, fault: Fault): Promise<Scene> 
     isSilent: fault === 'hang' || fault === 'stall',
     async send(localPart, names) {
       const transaction = mailTo(localPart, point === 'body' ? huge : small)
-      return (await attempt(options, wayOver(names), transaction)).outcome
+      return attempt(options, wayOver(names), transaction)
     },
   }
 }
@@ -168,16 +168,16 @@ async function throughSilence<T>({ clock, isSilent, mxs: [first] }: Scene, work:
 }
 
 /** A refused recipient first where RSET or a session that is kept is to be seen. */
-async function sent(scene: Scene, point: Point, names: readonly string[]): Promise<Outcome> {
+async function sent(scene: Scene, point: Point, names: readonly string[]): Promise<AttemptResult> {
   if (point === 'rset') {
     const refused = await scene.send('perm-550-511', names)
-    assert.is(refused.verdict.kind, 'bounced')
+    assert.is(refused.kind, 'bounced')
   }
   return throughSilence(scene, scene.send('ok', names))
 }
 
-function storyOf({ verdict }: Outcome, [first, second]: Scene['mxs']): Story {
-  if (verdict.kind !== 'delivered') return verdict.kind
+function storyOf({ kind }: AttemptResult, [first, second]: Scene['mxs']): Story {
+  if (kind !== 'delivered') return kind as Story
   assert.is(first.messages.length + second.messages.length, 1, 'taken once')
   return first.messages.length === 1 ? 'first' : 'second'
 }
@@ -202,18 +202,18 @@ for (const [point, cells] of Object.entries(EXPECTED) as [Exclude<Point, 'helo' 
     const fault = point === 'body' && name === 'silence' ? 'stall' : FAULTS[name]
     test(`${name} at ${point}: ${expected}`, async t => {
       const scene = await open(t, point, fault)
-      const outcome = await sent(scene, point, ['mx1.test', 'mx2.test'])
-      assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
-      assert.not.ok(outcome.meaning?.blamesAddress)
+      const result = await sent(scene, point, ['mx1.test', 'mx2.test'])
+      assert.is(storyOf(result, scene.mxs), expected, result.text)
+      assert.not.ok(result.blamesAddress)
       await requireOrder(scene)
     })
 
     if (expected === 'second')
       test(`${name} at ${point} of the only host: nobody is blamed`, async t => {
         const scene = await open(t, point, fault)
-        const outcome = await sent(scene, point, ['mx1.test'])
-        assert.is(storyOf(outcome, scene.mxs), name === '5xx' ? 'bounced' : 'deferred', outcome.text)
-        assert.not.ok(outcome.meaning?.blamesAddress)
+        const result = await sent(scene, point, ['mx1.test'])
+        assert.is(storyOf(result, scene.mxs), name === '5xx' ? 'bounced' : 'deferred', result.text)
+        assert.not.ok(result.blamesAddress)
         assert.is(scene.mxs[0].messages.length, 0)
         await requireOrder(scene)
       })
@@ -242,10 +242,10 @@ for (const [names, expected] of [
     await turns()
     assert.is(scene.mxs[1].sessionCount, 0)
     scene.clock.advance(1)
-    const outcome = await sending
-    assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
+    const result = await sending
+    assert.is(storyOf(result, scene.mxs), expected, result.text)
     if (expected === 'deferred')
-      assert.equal([outcome.phase, outcome.text], ['connect', 'timed out after 20 s'])
+      assert.equal([result.phase, result.text], ['connect', 'timed out after 20 s'])
     await requireOrder(scene)
   })
 

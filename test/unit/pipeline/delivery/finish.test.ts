@@ -1,11 +1,8 @@
 import * as assert from 'uvu/assert'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { entriesOf } from '../../../../src/pipeline/delivery/message/signature-fingerprint.ts'
-import {
-  type AttemptResult,
-  type FinishFacts,
-  finishOf,
-} from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
+import { type FinishFacts, finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
 import type { BounceClass } from '../../../../src/protocols/bounces/rules/bounce-class.ts'
@@ -63,13 +60,11 @@ function said({ record }: Finish) {
   return readRecord(record.packed)
 }
 
-function finish(
-  result: AttemptResult,
-  over: { attempt?: number; at?: number; message?: FinishFacts['message'] } = {},
-) {
+function finish(result: AttemptResult, over: { attempt?: number; at?: number } & Partial<FinishFacts> = {}) {
   const { attempt = 1, at = ACCEPTED_AT + 1_000 } = over
-  const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: [] } } = over
-  return finishOf({ ...delivery, attempt }, result, { startedAt: at - 500, finishedAt: at, message }, middle)
+  const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: [] }, destination = null } = over
+  const facts = { startedAt: at - 500, finishedAt: at, message, destination }
+  return finishOf({ ...delivery, attempt }, result, facts, middle)
 }
 
 test('delivered: the event has host, TLS, reply and duration', () => {
@@ -175,7 +170,7 @@ test("the last attempt of an expired delivery is recorded as deferred, with the 
 
 test('the expiry message states the hours that the email was given', () => {
   const short = { ...delivery, expiresAt: ACCEPTED_AT + 4 * HOUR_MS }
-  const facts = { startedAt: short.expiresAt, finishedAt: short.expiresAt, message: null }
+  const facts = { startedAt: short.expiresAt, finishedAt: short.expiresAt, message: null, destination: null }
   const done = finishOf(short, endingOf('deferred', 'no answer', { hostAttempts: [] }), facts, middle)
   assert.is(done.error, 'expired after 4 h: no answer')
 })
@@ -184,7 +179,7 @@ test('the hours of a scheduled email count from its scheduled time', () => {
   const dueAt = ACCEPTED_AT + 1_000 * HOUR_MS
   const later = { ...delivery, expiresAt: dueAt + 48 * HOUR_MS }
   const message = { dueAt, signedAt: later.expiresAt, signatures: null }
-  const facts = { startedAt: later.expiresAt, finishedAt: later.expiresAt, message }
+  const facts = { startedAt: later.expiresAt, finishedAt: later.expiresAt, message, destination: null }
   const done = finishOf(later, endingOf('deferred', 'no answer', { hostAttempts: [] }), facts, middle)
   assert.is(done.error, 'expired after 48 h: no answer')
 })
@@ -288,5 +283,19 @@ test('signatures are kept for a retry, and a fingerprint of them at the end', ()
     assert.is(entries.length, 2)
   }
 })
+
+const counted = { site: 'a destination', class: 'rate-limited', replyForm: '421 4.7.0 slow down #' }
+for (const [kind, expected] of [
+  ['delivered', { site: 'a destination', result: 'delivered', class: null, replyForm: null }],
+  ['deferred', { ...counted, result: 'deferred' }],
+  ['bounced', { ...counted, result: 'bounced' }],
+  ['failed', { ...counted, result: 'expired' }],
+  ['suppressed', undefined],
+] as [AttemptResult['kind'], Finish['destination']][])
+  test(`an attempt that ends ${kind} counts as ${expected?.result ?? 'nothing'}`, () => {
+    const result = endingOf(kind, '421 4.7.0 slow down 17', { class: 'rate-limited' })
+    assert.equal(finish(result, { destination: 'a destination' }).destination, expected)
+    assert.is(finish(result).destination, undefined)
+  })
 
 test.run()

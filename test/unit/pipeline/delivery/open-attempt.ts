@@ -1,11 +1,8 @@
 /** Attempts over real DNS and scripted MX hosts, and what became of them in short. */
 
 import { systemClock } from '../../../../src/lib/clock.ts'
-import {
-  type AttemptOptions,
-  attempt,
-  type SmtpAttemptResult,
-} from '../../../../src/pipeline/delivery/attempt.ts'
+import { type AttemptOptions, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
@@ -102,8 +99,7 @@ export function wayOver(
 export const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
 
 /** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
-export function short({ outcome, hostAttempts }: SmtpAttemptResult): string[] {
-  const { verdict } = outcome
-  const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
-  return [kind, ...hostAttempts.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
+export function short({ kind, class: why, hostAttempts }: AttemptResult): string[] {
+  const verdict = kind === 'delivered' ? 'delivered' : `${kind} ${why}`
+  return [verdict, ...hostAttempts.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
 }

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import {
-  type Outcome,
-  outcomeOf,
-  outcomeOfFailure,
-  outcomeWithoutHost,
+  type AttemptResult,
   relayed,
-} from '../../../../src/pipeline/delivery/outcome/outcome.ts'
+  resultOf,
+  resultOfFailure,
+  resultWithoutHost,
+} from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { Phase, SmtpFailure } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -15,23 +15,23 @@ const HOST = 'relay.test'
 
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
 
-function sentAway(phase: Phase, line: string): Outcome {
+function sentAway(phase: Phase, line: string): AttemptResult {
   const failure: SmtpFailure = { phase, kind: 'reply', reply: replyFrom(line), message: line }
-  return outcomeOfFailure(failure, HOST)
+  return resultOfFailure(failure, HOST)
 }
 
-function refused(phase: 'mail' | 'rcpt' | 'final-dot', line: string): Outcome {
-  return outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local: false }, HOST)
+function refused(phase: 'mail' | 'rcpt' | 'final-dot', line: string): AttemptResult {
+  return resultOf({ kind: 'refused', phase, reply: replyFrom(line), local: false }, HOST)
 }
 
-function short({ verdict, hostUnavailable, alert }: Outcome): string {
-  return [verdict.kind, hostUnavailable && 'trouble', alert].filter(Boolean).join(', ')
+function short({ kind, hostUnavailable, alert }: AttemptResult): string {
+  return [kind, hostUnavailable && 'trouble', alert].filter(Boolean).join(', ')
 }
 
 for (const [name, outcome, expected] of [
   ['554 as a greeting', sentAway('banner', '554 5.3.2 not for you'), 'deferred, trouble'],
   ['421 as a greeting', sentAway('banner', '421 4.3.2 closing'), 'deferred, trouble'],
-  ['no address', outcomeWithoutHost('bounced', 'no-route', 'relay.test has no address'), 'deferred, trouble'],
+  ['no address', resultWithoutHost('bounced', 'no-route', 'relay.test has no address'), 'deferred, trouble'],
   ['535 to the login', sentAway('auth', '535 5.7.8 wrong'), 'deferred, trouble, smart-host-login'],
   ['550 to the login', sentAway('auth', '550 5.7.1 locked'), 'deferred, trouble, smart-host-login'],
   ['454 to the login', sentAway('auth', '454 4.7.0 later'), 'deferred, trouble'],
@@ -50,7 +50,7 @@ for (const [name, outcome, expected] of [
 
 test('a smart host that does not meet our TLS policy counts as unavailable', () => {
   const failure: SmtpFailure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
-  const result = relayed({ ...outcomeOfFailure(failure, HOST), isLocalCause: true })
+  const result = relayed({ ...resultOfFailure(failure, HOST), isLocalCause: true })
   assert.equal([result.hostUnavailable, result.isLocalCause], [true, undefined])
 })
 

@@ -1,7 +1,12 @@
 import * as assert from 'uvu/assert'
 import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
 import type { SmartHost } from '../../../../src/pipeline/delivery/destinations/smart-host.ts'
-import { createRouter, routeTo } from '../../../../src/pipeline/delivery/route.ts'
+import {
+  countedDestination,
+  createRouter,
+  type RouteTarget,
+  routeTo,
+} from '../../../../src/pipeline/delivery/route.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
@@ -262,5 +267,17 @@ test('a general smart host does not get mail that would return here; one for the
   named = relay('smart-host-own')
   assert.equal(await router.routeOf('loop.test'), relayed('smart-host-own'))
 })
+
+const routes: [target: RouteTarget, destination: string | null][] = [
+  [{ kind: 'hosts', hosts: [], hostSet: 'mx.there.test' }, 'a destination'],
+  [{ kind: 'smart-host' }, 'a destination'],
+  [{ kind: 'simulator' }, null],
+  [{ kind: 'undeliverable', enhanced: '5.1.2', reason: 'no such domain' }, null],
+  [{ kind: 'unknown', reason: 'no answer' }, null],
+]
+for (const [target, destination] of routes)
+  test(`mail to ${target.kind} is ${destination === null ? 'not ' : ''}counted`, () => {
+    assert.is(countedDestination({ destination: 'a destination', target }), destination)
+  })
 
 test.run()

@@ -1,16 +1,12 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
+import { type AttemptResult, signalOf } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { DeliveryRoute, RouteTarget } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { createSourceIps, type EgressSource } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import {
-  failedBeforeTransfer,
-  type TransmitOptions,
-  type TransmitResult,
-  transmit,
-} from '../../../../src/pipeline/delivery/transport.ts'
+import { type TransmitOptions, transmit } from '../../../../src/pipeline/delivery/transport.ts'
 import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
 import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
@@ -89,7 +85,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
   }
 }
 
-const short = ({ result, signal }: TransmitResult) => `${result.kind} ${result.class}, ${signal}`
+const short = (result: AttemptResult) => `${result.kind} ${result.class}, ${signalOf(result)}`
 
 test('the reply decides the result and the congestion signal', async t => {
   const { carryTo } = await open(t)
@@ -103,7 +99,7 @@ test('the reply decides the result and the congestion signal', async t => {
 
 test('a result holds reply, phase and all host attempts', async t => {
   const { carryTo } = await open(t)
-  const { result } = await carryTo('perm-550-511@there.test')
+  const result = await carryTo('perm-550-511@there.test')
   assert.equal(
     [result.phase, result.text, result.reply?.code, result.hostAttempts.map(({ host }) => host)],
     ['rcpt', '550 5.1.1 perm', 550, ['mx.there.test']],
@@ -112,15 +108,15 @@ test('a result holds reply, phase and all host attempts', async t => {
 
 test('a result holds what the reply means for the address, the delay and the operator', async t => {
   const { mx, carryTo } = await open(t)
-  assert.is((await carryTo('perm-550-511@there.test')).result.blamesAddress, true)
-  assert.is((await carryTo('perm-550-571@there.test')).result.blamesAddress, undefined)
+  assert.is((await carryTo('perm-550-511@there.test')).blamesAddress, true)
+  assert.is((await carryTo('perm-550-571@there.test')).blamesAddress, undefined)
   assert.is(mx.violations.length, 0)
   const says = async (rcpt: string) => {
     const strict = await t.using(startFakeMx({ host: '127.0.0.2', port: 0, at: { rcpt } }))
     return (await open(t, strict)).carryTo('a@there.test')
   }
-  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).result.hintMs, 300_000)
-  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).result.alert, 'ip-reputation')
+  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).hintMs, 300_000)
+  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).alert, 'ip-reputation')
 })
 
 test('after a reputation refusal the next attempt uses another source address, and only this path is congested', async t => {
@@ -132,8 +128,8 @@ test('after a reputation refusal the next attempt uses another source address, a
   const { carryTo } = await open(t, mx, sourceIps)
   const first = await carryTo('a@there.test', hosts, one)
   assert.is(short(first), 'deferred blocked, congested')
-  assert.is(first.result.alert, 'ip-reputation')
-  assert.is(first.result.hostAttempts[0]!.source, '127.0.0.31')
+  assert.is(first.alert, 'ip-reputation')
+  assert.is(first.hostAttempts[0]!.source, '127.0.0.31')
   assert.equal(
     [sourceIps.isUsable(one, 'there.test'), sourceIps.isUsable(other, 'there.test')],
     [false, true],
@@ -153,7 +149,7 @@ test('a single source address is used whatever its reputation', async t => {
 
 test('an internationalized recipient needs SMTPUTF8 even if the message does not', async t => {
   const { carryTo, mx } = await open(t)
-  assert.is((await carryTo('jürgen@there.test')).result.kind, 'delivered')
+  assert.is((await carryTo('jürgen@there.test')).kind, 'delivered')
   assert.ok(mx.messages[0]!.params.has('SMTPUTF8'))
   await carryTo('ok@there.test')
   assert.not(mx.messages[1]!.params.has('SMTPUTF8'))
@@ -161,8 +157,8 @@ test('an internationalized recipient needs SMTPUTF8 even if the message does not
 
 test('the simulator decides the result of its mail without the network', async t => {
   const { carryTo, mx } = await open(t)
-  const { result, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
-  assert.equal([result.kind, result.simulated, signal], ['bounced', true, 'neutral'])
+  const result = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
+  assert.equal([result.kind, result.simulated, signalOf(result)], ['bounced', true, 'neutral'])
   assert.is(mx.sessionCount, 0)
 })
 
@@ -175,12 +171,9 @@ for (const [enhanced, reason, expected] of [
     const { carryTo } = await open(t)
     const carried = await carryTo('a@there.test', routeTo({ kind: 'undeliverable', enhanced, reason }))
     assert.is(short(carried), expected)
-    const { phase, reply, text, hostAttempts } = carried.result
-    assert.equal(
-      [phase, reply, text, hostAttempts, carried.result.enhanced],
-      ['dns', null, reason, [], enhanced],
-    )
-    assert.is(carried.result.blamesAddress, expected.includes('bad-domain'))
+    const { phase, reply, text, hostAttempts } = carried
+    assert.equal([phase, reply, text, hostAttempts, carried.enhanced], ['dns', null, reason, [], enhanced])
+    assert.is(carried.blamesAddress, expected.includes('bad-domain'))
   })
 
 test('mail to a missing domain bounces at the second answer', async t => {
@@ -188,20 +181,14 @@ test('mail to a missing domain bounces at the second answer', async t => {
   const missing = routeTo({ kind: 'undeliverable', enhanced: '5.1.2', reason: 'there.test does not exist' })
   const carried = await carryTo('a@there.test', missing)
   assert.is(short(carried), 'deferred bad-domain, neutral')
-  assert.is(carried.result.text, 'there.test does not exist')
+  assert.is(carried.text, 'there.test does not exist')
 })
 
 test('an unknown route defers the delivery', async t => {
   const { carryTo } = await open(t)
   const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
   assert.is(short(carried), 'deferred unknown, congested')
-  assert.is(carried.result.text, 'SERVFAIL')
-})
-
-test('an email that no message can be built for fails before transfer', () => {
-  const carried = failedBeforeTransfer('the email is gone')
-  assert.is(short(carried), 'failed unknown, neutral')
-  assert.is(carried.result.text, 'the email is gone')
+  assert.is(carried.text, 'SERVFAIL')
 })
 
 test.run()

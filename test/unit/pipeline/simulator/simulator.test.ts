@@ -76,7 +76,8 @@ test('simulator: a result has the format of a real attempt, without hosts', () =
 })
 
 test('simulator: statuses, events and bounce types are recorded, and no address is suppressed', () => {
-  const facts = { startedAt: Date.UTC(2026, 10, 21), finishedAt: Date.UTC(2026, 10, 21), message: null }
+  const at = Date.UTC(2026, 10, 21)
+  const facts = { startedAt: at, finishedAt: at, message: null, destination: null }
   const recorded = ['delivered', 'bounced', 'soft-bounced', 'suppressed', 'failed', 'delayed'].map(
     localPart => {
       const claimed = delivery(localPart)

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outcomeOf } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
+import { resultOf } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import { readReport } from '../../../../src/protocols/bounces/read-report.ts'
 import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'
 import { readLine } from './replies.ts'
@@ -54,10 +54,10 @@ interface Said {
 
 export function saidLive({ phase, line }: Row): Said {
   const result = { kind: 'refused' as const, phase: phase as 'rcpt', reply: readLine(line), local: false }
-  const { verdict, meaning } = outcomeOf(result, 'mx.there.test', () => FACTS)
+  const meant = resultOf(result, 'mx.there.test', () => FACTS)
   return {
-    isHard: verdict.kind === 'bounced' && meaning!.blamesAddress,
-    class: verdict.kind === 'delivered' ? '' : verdict.class,
+    isHard: meant.kind === 'bounced' && meant.blamesAddress === true,
+    class: meant.class,
   }
 }
 

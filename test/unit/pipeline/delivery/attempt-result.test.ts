@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import {
-  type Outcome,
-  outcomeOf,
-  outcomeOfFailure,
-  outcomeOfHosts,
-  outcomeWithoutHost,
-} from '../../../../src/pipeline/delivery/outcome/outcome.ts'
+  type AttemptResult,
+  resultOf,
+  resultOfFailure,
+  resultOfHosts,
+  resultWithoutHost,
+} from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type {
   Phase,
   RecipientResult,
@@ -14,19 +14,19 @@ import type {
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('outcome')
+const test = suite('attempt result')
 const HOST = 'mx.there.test'
 
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
 
 /** `bounced invalid-recipient`, with `, host in trouble` where another one is to be tried. */
-function short({ verdict, hostUnavailable }: Outcome): string {
-  const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
-  return hostUnavailable ? `${kind}, host in trouble` : kind
+function short({ kind, class: why, hostUnavailable }: AttemptResult): string {
+  const verdict = kind === 'delivered' ? 'delivered' : `${kind} ${why}`
+  return hostUnavailable ? `${verdict}, host in trouble` : verdict
 }
 
 const refused = (phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot', line: string, local = false) =>
-  outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local }, HOST)
+  resultOf({ kind: 'refused', phase, reply: replyFrom(line), local }, HOST)
 
 const failure = (phase: Phase, kind: SmtpFailure['kind'], line?: string): SmtpFailure => ({
   phase,
@@ -37,9 +37,9 @@ const failure = (phase: Phase, kind: SmtpFailure['kind'], line?: string): SmtpFa
 
 test("a lack of local resources is not the host's fault", () => {
   const short = { ...failure('connect', 'network'), code: 'EMFILE' }
-  assert.is(outcomeOfFailure(short, HOST).isLocalCause, true)
+  assert.is(resultOfFailure(short, HOST).isLocalCause, true)
   const refusedThere = { ...failure('connect', 'network'), code: 'ECONNREFUSED' }
-  assert.is(outcomeOfFailure(refusedThere, HOST).isLocalCause, undefined)
+  assert.is(resultOfFailure(refusedThere, HOST).isLocalCause, undefined)
 })
 
 test('an accepted message is delivered, with the reply to the final dot', () => {
@@ -48,13 +48,13 @@ test('an accepted message is delivered, with the reply to the final dot', () => 
     phase: 'final-dot',
     reply: replyFrom('250 2.0.0 taken'),
   }
-  assert.equal(outcomeOf(accepted, HOST), {
-    verdict: { kind: 'delivered' },
+  assert.equal(resultOf(accepted, HOST), {
+    kind: 'delivered',
+    class: 'unknown',
     phase: 'final-dot',
     reply: { code: 250, enhanced: '2.0.0', text: 'taken' },
     text: '250 2.0.0 taken',
-    hostUnavailable: false,
-    meaning: null,
+    hostAttempts: [],
   })
 })
 
@@ -116,48 +116,47 @@ for (const [phase, kind, line, expected] of [
   ['final-dot', 'reply', '421 4.7.0 rate limited', 'deferred rate-limited'],
 ] as const)
   test(`a session that ends in ${phase} (${kind}${line ? `: ${line}` : ''}): ${expected}`, () => {
-    const outcome = outcomeOfFailure(failure(phase, kind, line), HOST)
+    const outcome = resultOfFailure(failure(phase, kind, line), HOST)
     assert.is(short(outcome), expected)
     assert.is(outcome.text, line ?? `${kind} in ${phase}`)
-    assert.equal(outcomeOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }, HOST), outcome)
+    assert.equal(resultOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }, HOST), outcome)
   })
 
-const deferred = outcomeWithoutHost('deferred', 'unknown', 'not known')
-const bounced = outcomeWithoutHost('bounced', 'no-route', 'no address')
-const connectFailed = outcomeOfFailure(failure('connect', 'network'), HOST)
-const sentAway = outcomeOfFailure(failure('banner', 'reply', '554 go away'), HOST)
+const deferred = resultWithoutHost('deferred', 'unknown', 'not known')
+const bounced = resultWithoutHost('bounced', 'no-route', 'no address')
+const connectFailed = resultOfFailure(failure('connect', 'network'), HOST)
+const sentAway = resultOfFailure(failure('banner', 'reply', '554 go away'), HOST)
 
 test('replies of a large provider are classified by its rules', () => {
   const reply = replyFrom('550 5.5.0 mailbox unavailable')
-  const meaningAt = (host: string) =>
-    outcomeOf({ kind: 'refused', phase: 'final-dot', reply, local: false }, host).meaning!
-  assert.is(meaningAt('there.olc.protection.outlook.com').rule, 'microsoft: mailbox unavailable')
-  assert.is(meaningAt('there.olc.protection.outlook.com').blamesAddress, true)
-  assert.is(meaningAt(HOST).blamesAddress, false)
+  const resultAt = (host: string) =>
+    resultOf({ kind: 'refused', phase: 'final-dot', reply, local: false }, host)
+  assert.is(resultAt('there.olc.protection.outlook.com').blamesAddress, true)
+  assert.is(resultAt(HOST).blamesAddress, undefined)
 })
 
 test('several hosts: permanent only when every one refused permanently', () => {
-  assert.is(outcomeOfHosts([sentAway, sentAway]).verdict.kind, 'bounced')
-  assert.is(outcomeOfHosts([sentAway, connectFailed]).verdict.kind, 'deferred')
-  assert.is(outcomeOfHosts([connectFailed, sentAway]).verdict.kind, 'deferred')
-  assert.is(outcomeOfHosts([bounced]).verdict.kind, 'bounced')
-  assert.is(outcomeOfHosts([bounced, deferred, sentAway]).verdict.kind, 'deferred')
+  assert.is(resultOfHosts([sentAway, sentAway]).kind, 'bounced')
+  assert.is(resultOfHosts([sentAway, connectFailed]).kind, 'deferred')
+  assert.is(resultOfHosts([connectFailed, sentAway]).kind, 'deferred')
+  assert.is(resultOfHosts([bounced]).kind, 'bounced')
+  assert.is(resultOfHosts([bounced, deferred, sentAway]).kind, 'deferred')
 })
 
 test("several hosts: the last reply of the verdict's kind is used", () => {
-  const first = outcomeOfFailure(failure('connect', 'timeout'), HOST)
-  assert.is(outcomeOfHosts([first, connectFailed, sentAway]), connectFailed)
-  assert.is(outcomeOfHosts([bounced, sentAway]), sentAway)
+  const first = resultOfFailure(failure('connect', 'timeout'), HOST)
+  assert.is(resultOfHosts([first, connectFailed, sentAway]), connectFailed)
+  assert.is(resultOfHosts([bounced, sentAway]), sentAway)
 })
 
-test('an outcome without a host does not make a host unavailable', () => {
+test('a result without a host does not make a host unavailable', () => {
   assert.equal(deferred, {
-    verdict: { kind: 'deferred', class: 'unknown' },
+    kind: 'deferred',
+    class: 'unknown',
     phase: 'dns',
     reply: null,
     text: 'not known',
-    hostUnavailable: false,
-    meaning: null,
+    hostAttempts: [],
   })
 })
 
