@@ -9,7 +9,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type Clock, every } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { FairDatagrams } from './fair-datagrams.ts'
+import { RoundRobin } from '../../lib/round-robin.ts'
 import { clientNetworkOf } from './netblock.ts'
 
 interface UdpOptions {
@@ -37,6 +37,8 @@ const LOOK_UPS_MAX = 1_000
 const DATAGRAMS_PER_TURN = 16
 /** Linux grants no more than `net.core.rmem_max`, which is often 208 KiB, or some 250 short datagrams. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
+/** With `n` networks that have filled their shares one after the other, `ln n` times the room is in use. */
+const ROOMS_MAX = 10
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 /** Interval at which the addresses of the host are read again. */
 const RESCAN_INTERVAL_MS = 10_000
@@ -167,4 +169,39 @@ function enlargeReceiveBuffer(socket: dgram.Socket): void {
   try {
     if (socket.getRecvBufferSize() < RECEIVE_BUFFER_BYTES) socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES)
   } catch {} // the system has its own limit
+}
+
+/**
+ * Datagrams that wait to be answered, in turns between client networks. The more networks wait, the fewer
+ * datagrams of each: one network that floods the listener has all the room to itself, a hundred have a
+ * hundredth each, and a network that asks little is not dropped. Nothing of a dropped datagram is decoded.
+ */
+export class FairDatagrams<T> {
+  readonly #room: number
+  readonly #waiting = new RoundRobin<T>()
+
+  /** @param room number of datagrams of a single network that may wait */
+  constructor(room: number) {
+    this.#room = room
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /**
+   * @param network from `clientNetworkOf`
+   * @returns false if there is no room for it
+   */
+  add(network: string, datagram: T): boolean {
+    const ownCount = this.#waiting.countOf(network)
+    const share = this.#room / Math.max(1, this.#waiting.ownerCount)
+    if ((ownCount > 0 && ownCount >= share) || this.size >= ROOMS_MAX * this.#room) return false
+    this.#waiting.add(network, datagram)
+    return true
+  }
+
+  next(): T | undefined {
+    return this.#waiting.take()
+  }
 }

@@ -10,7 +10,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Answer, LookUp } from './answer.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import { parseQueryName } from './name.ts'
-import { createQueryBatching } from './query-batching.ts'
 
 export interface MxRecord {
   /** Lower case, without final dot; `''` in a null MX record (RFC 7505). */
@@ -169,4 +168,31 @@ function withTtl(found: readonly { address: string; ttl: number }[]): { records:
 
 function lower(name: string): string {
   return name.toLowerCase()
+}
+
+/**
+ * Spreads a burst of queries over turns of the event loop. More than about 250 datagrams at once overflow a
+ * socket buffer at either end, and each lost datagram costs a retry timeout. A limit on queries in progress
+ * would let slow look-ups delay fast ones; this limit per turn does not.
+ */
+export function createQueryBatching(perTurn: number) {
+  const waiting: (() => void)[] = []
+  let begun = 0
+
+  const nextTurn = () => {
+    begun = Math.min(perTurn, waiting.length)
+    for (const begin of waiting.splice(0, begun)) begin()
+    if (begun > 0) setImmediate(nextTurn)
+  }
+
+  return {
+    /** Resolves when the caller may send its query: at once or in a later turn, in the order of the calls. */
+    async turn(): Promise<void> {
+      if (begun < perTurn) {
+        if (begun++ === 0) setImmediate(nextTurn)
+        return
+      }
+      await new Promise<void>(resolve => waiting.push(resolve))
+    },
+  }
 }

@@ -16,8 +16,21 @@ import { type alertCommands, hourOf } from '../alerts/operator-alerts.ts'
 import { type certificateCommands, findAcmeAccount } from './certificate-rows.ts'
 import { AcmeFault } from './fault.ts'
 import { type AcmeAccount, type ChallengeType, obtainCertificate } from './order.ts'
-import { renewalAt, retryAt } from './renewal.ts'
 import { type AcmeSession, createAcmeSession } from './session.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+/** Share of the lifetime after which a certificate is renewed. The rest is a reserve for failures. */
+const RENEW_AFTER = 2 / 3
+/**
+ * Random share of the lifetime by which renewals are spread, so that installations do not renew at the same
+ * time.
+ */
+const SPREAD = 1 / 30
+const FIRST_WAIT_MS = 10 * MINUTE_MS
+const WAIT_MS_MAX = DAY_MS / 2
+/** Upper limit of the delay that an authority may ask for. */
+const OBEYED_MS_MAX = 7 * DAY_MS
 
 export interface KeeperOptions {
   db: Db
@@ -51,7 +64,6 @@ export interface KeptCertificate {
 /** Kind of the operator alert. */
 const CERTIFICATE_ALERT = 'certificate'
 
-const MINUTE_MS = 60_000
 const LEASE_MS = 5 * MINUTE_MS
 const CHALLENGE_MS = 60 * MINUTE_MS
 const SLEEP_MS_MAX = 60 * MINUTE_MS
@@ -260,4 +272,26 @@ async function registerAccount(session: AcmeSession, email: string | null): Prom
   const { location } = await session.post(newAccount, { termsOfServiceAgreed: true, ...contact }, null)
   if (location === null) throw new AcmeFault('unreadable', 'the authority does not say where the account is')
   return location
+}
+
+/**
+ * Returns when to order the next certificate.
+ * @param random number between 0 and 1
+ * @returns ms since the epoch
+ */
+function renewalAt(startsAt: number, endsAt: number, random: number): number {
+  const lifeMs = endsAt - startsAt
+  return Math.round(startsAt + lifeMs * (RENEW_AFTER - SPREAD * random))
+}
+
+/**
+ * Doubles the delay with every failure, from ten minutes to twelve hours, which respects the limits of
+ * authorities for failed validations.
+ * @param failures number of consecutive failures including this one
+ * @returns ms since the epoch
+ */
+function retryAt(now: number, failures: number, retryAfterMs: number | null, random: number): number {
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), WAIT_MS_MAX)
+  const obeyedMs = Math.min(retryAfterMs ?? 0, OBEYED_MS_MAX)
+  return Math.round(now + Math.max(waitMs * (1 + random / 4), obeyedMs))
 }

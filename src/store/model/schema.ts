@@ -3,6 +3,7 @@
  * since the epoch, flags are 0 or 1, and JSON is text.
  */
 import type { Kysely } from 'kysely'
+import type { Id } from '../../lib/ids.ts'
 import type {
   AccessTokenRow,
   AccountRow,
@@ -37,7 +38,6 @@ import type {
   FormerDkimKeyRow,
   KeyRotationRow,
 } from './schema/domains.ts'
-import type { DsnNoticeRow } from './schema/dsn.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
@@ -45,12 +45,11 @@ import type { AttemptRow, DeliveryRow, SiteCapRow, SiteStateRow } from './schema
 import type { ReportRow } from './schema/reports.ts'
 import type { LoggedBodiesRow, LoggedRequestTable } from './schema/requests.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
-import type { SettingRow } from './schema/settings.ts'
 import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/steering.ts'
-import type { SuppressionRow } from './schema/suppressions.ts'
 import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
 import type { BroadcastLinkRow, LinkTermsRow, VisitRow } from './schema/tracking.ts'
+import type { Json } from './schema/values.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './schema/webhooks.ts'
 
 export * from './schema/accounts.ts'
@@ -58,18 +57,50 @@ export * from './schema/broadcasts.ts'
 export * from './schema/contacts.ts'
 export * from './schema/contents.ts'
 export * from './schema/domains.ts'
-export * from './schema/dsn.ts'
 export * from './schema/emails.ts'
 export * from './schema/events.ts'
 export * from './schema/queue.ts'
 export * from './schema/requests.ts'
 export * from './schema/segments.ts'
-export * from './schema/settings.ts'
-export * from './schema/suppressions.ts'
 export * from './schema/templates.ts'
 export * from './schema/tracking.ts'
 export * from './schema/values.ts'
 export * from './schema/webhooks.ts'
+
+/** A fact about the installation. */
+export interface SettingRow {
+  key: string
+  value: string
+}
+
+export type SuppressionReason = 'manual' | 'bounce' | 'complaint'
+
+export interface SuppressionRow {
+  accountId: Id
+  /** E-mail address, folded. */
+  email: string
+  id: Id
+  reason: SuppressionReason
+  /** Email that caused the suppression; null for a manual one. */
+  sourceId: Id | null
+  createdAt: number
+}
+
+/** `relayed`: the next hop accepted the message and sends no notification of the delivery. */
+export type DsnAction = 'delivered' | 'relayed' | 'failed' | 'delayed'
+
+/** A notification to the client that submitted an email. There is at most one for a recipient and action. */
+export interface DsnNoticeRow {
+  emailId: Id
+  ordinal: number
+  action: DsnAction
+  accountId: Id
+  /** `DsnFacts` */
+  facts: Json
+  at: number
+  /** Null until the notification is queued, or cannot be sent. */
+  sentAt: number | null
+}
 
 export interface Schema {
   settings: SettingRow

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { giveSpaceBack } from '../../../src/store/sqlite/space.ts'
+import { giveSpaceBack } from '../../../src/store/sqlite/writing.ts'
 import { sqliteDatabase } from '../../kit/database.ts'
 import { openSqliteStore, openThreadStore, type SqliteStore, tempFolder } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'

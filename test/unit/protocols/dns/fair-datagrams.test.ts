@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { FairDatagrams } from '../../../../src/protocols/dns/fair-datagrams.ts'
+import { FairDatagrams } from '../../../../src/protocols/dns/listener-udp.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dns/fair-datagrams')

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createQueryBatching } from '../../../../src/protocols/dns/query-batching.ts'
+import { createQueryBatching } from '../../../../src/protocols/dns/resolver.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dns/query-batching')
