@@ -10,6 +10,11 @@ export interface FairSemaphore {
    * @throws TooManyWaiting
    */
   take(owner: string, amount?: number): Promise<() => void>
+  /**
+   * Runs the task while the owner holds this amount.
+   * @throws TooManyWaiting, and what the task throws
+   */
+  run<T>(owner: string, task: () => Promise<T>, amount?: number): Promise<T>
 }
 
 /** Limits of waiting callers. A caller beyond a limit is rejected. */
@@ -72,17 +77,26 @@ export function createFairSemaphore(
     }
   }
 
+  const take: FairSemaphore['take'] = (owner, amount = 1) =>
+    new Promise((resolve, reject) => {
+      const asked: Waiting = { owner, amount, enter: resolve }
+      waiting.push(asked)
+      letIn()
+      const ownCount = waiting.filter(one => one.owner === owner).length
+      if (!waiting.includes(asked)) return
+      if (waiting.length <= maxWaiting && ownCount <= maxWaitingPerOwner) return
+      waiting.splice(waiting.indexOf(asked), 1)
+      reject(new TooManyWaiting('too many are waiting'))
+    })
   return {
-    take: (owner, amount = 1) =>
-      new Promise((resolve, reject) => {
-        const asked: Waiting = { owner, amount, enter: resolve }
-        waiting.push(asked)
-        letIn()
-        const ownCount = waiting.filter(one => one.owner === owner).length
-        if (!waiting.includes(asked)) return
-        if (waiting.length <= maxWaiting && ownCount <= maxWaitingPerOwner) return
-        waiting.splice(waiting.indexOf(asked), 1)
-        reject(new TooManyWaiting('too many are waiting'))
-      }),
+    take,
+    async run(owner, task, amount) {
+      const leave = await take(owner, amount)
+      try {
+        return await task()
+      } finally {
+        leave()
+      }
+    },
   }
 }

@@ -18,14 +18,8 @@ type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>)
 
 export function createBackpressure(): Backpressure {
   const room = createFairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)
-  return async (account, weight, work) => {
-    const leave = await room.take(account, Math.min(weight, ACCOUNT_WEIGHT_MAX)).catch(error => {
+  return (account, weight, work) =>
+    room.run(account, work, Math.min(weight, ACCOUNT_WEIGHT_MAX)).catch(error => {
       throw error instanceof TooManyWaiting ? new StorageUnavailable('too much waits for the writer') : error
     })
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
-  }
 }

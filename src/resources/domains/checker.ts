@@ -53,15 +53,11 @@ export function createChecker(
   const checking = new Map<string, Promise<CheckedResult | undefined>>()
   const slots = createFairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
 
-  const check = async (accountId: Id, id: Id): Promise<CheckedResult | undefined> => {
-    const leave = await slots.take(idKey(accountId))
-    try {
+  const check = (accountId: Id, id: Id): Promise<CheckedResult | undefined> =>
+    slots.run(idKey(accountId), async () => {
       const domain = await findDomain(options.db, accountId, id)
       return domain && (await checkNow(options, domain))
-    } finally {
-      leave()
-    }
-  }
+    })
 
   return (accountId, id) => {
     const key = idKey(accountId) + idKey(id)

@@ -86,14 +86,7 @@ export function createDomainClaims(options: DomainClaimsOptions): DomainClaims {
     const claim = domain && (await findClaim(db, domainId))
     return claim && withName(claim, domain)
   }
-  const lookUp = async (claim: DomainClaim) => {
-    const leave = await slots.take(idKey(claim.accountId))
-    try {
-      return await findRecord(options, claim)
-    } finally {
-      leave()
-    }
-  }
+  const lookUp = (claim: DomainClaim) => slots.run(idKey(claim.accountId), () => findRecord(options, claim))
 
   return {
     find,

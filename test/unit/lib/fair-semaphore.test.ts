@@ -73,4 +73,11 @@ test('fair semaphore: an owner with too many waiting callers is refused, others 
   ;(await slots.take('greedy'))()
 })
 
+test('fair semaphore: a task that fails gives its amount back', async () => {
+  const slots = createFairSemaphore(2, 2)
+  const failed = await slots.run('a', () => Promise.reject(new Error('no')), 2).catch(error => error.message)
+  assert.is(failed, 'no')
+  assert.is(await slots.run('a', async () => 'done', 2), 'done')
+})
+
 test.run()

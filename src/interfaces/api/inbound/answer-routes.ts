@@ -87,13 +87,10 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
         const { from, to } = readForward(body)
         const message = await messageOf(request)
         requireNoFault(roundsFault(message))
-        const leave = await slots.take(idKey(message.accountId))
-        try {
+        return slots.run(idKey(message.accountId), async () => {
           const email = forward(message, from, to, await filesOf(message, store))
-          return await send(options, request, body, `forward ${wireId('inb', message.id)}`, email)
-        } finally {
-          leave()
-        }
+          return send(options, request, body, `forward ${wireId('inb', message.id)}`, email)
+        })
       },
     },
     {
