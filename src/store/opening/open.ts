@@ -5,10 +5,10 @@
  * In: the location and the entry file of the writer, from `app/app.ts` and the command line. Out: `run` for
  * commands, `db` and `find` for queries, `on` for announcements.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
-import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
+import { type Clock, every, sleep, type Timer } from '../../lib/clock.ts'
 import { BUSY_THREAD } from '../../lib/thread-memory.ts'
 import { RunningWorker } from '../../lib/worker.ts'
 import type { BlobFiles } from '../blobs/blobs.ts'
@@ -21,11 +21,12 @@ import { NO_FIGURES, type WriterFigures } from '../writer/figures.ts'
 import { databaseFile, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
 import { tightenFiles } from './file-modes.ts'
 import { FolderInUse, type FolderLock, LOCK_FILE, lockFolder } from './lock.ts'
-import { watchSameFile } from './same-file.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer-thread.ts'
 
 /** Interval between two attempts to lock the folder. */
 const LOCK_RETRY_MS = 100
+/** Interval between two checks of the database file. */
+const CHECK_INTERVAL_MS = 5_000
 
 export interface StoreOptions {
   dataDir: string
@@ -157,4 +158,29 @@ function connect(thread: Worker): MessagePort {
   const { port1, port2 } = new MessageChannel()
   thread.postMessage({ order: 'connect', port: port2 } satisfies WriterOrder, [port2])
   return port1
+}
+
+/**
+ * Checks that the database file is still the one that was opened. Data written to a file that was removed or
+ * replaced would be lost without notice at the next start.
+ * @param onOther called once, when the file was removed or replaced
+ */
+export function watchSameFile(path: string, clock: Clock, onOther: (error: Error) => void): Timer {
+  const opened = placeOf(path)
+  const looking = every(clock, CHECK_INTERVAL_MS, () => {
+    const place = placeOf(path)
+    if (place === opened) return
+    looking.cancel()
+    onOther(new Error(`${path} has been ${place === undefined ? 'removed' : 'replaced'}`))
+  })
+  return looking
+}
+
+/**
+ * @returns device and inode of the file; undefined when it does not exist
+ * @throws when the path cannot be examined for another reason
+ */
+function placeOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found && `${found.dev} ${found.ino}`
 }

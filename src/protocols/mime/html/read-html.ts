@@ -1,6 +1,5 @@
 /** Reads HTML as a stream of tokens, in linear time, however broken it is. */
 import { QuoteType, Tokenizer } from 'htmlparser2'
-import { isNotTracked, mayOptOut } from './tracking-opt-outs.ts'
 
 /** Callbacks of the tokenizer. Positions count from the start of the page; an end is exclusive. */
 type HtmlCallbacks = Partial<ConstructorParameters<typeof Tokenizer>[1]>
@@ -33,6 +32,14 @@ export interface OpenTag {
 export const TAGS_MAX = 65_536
 const LINKING = new Set(['a', 'area'])
 const BEFORE_VALUE = /\s*=\s*/y
+/** Names without punctuation that exclude a link unless the value is false. */
+const EXCLUDING_NAMES =
+  /(?:no|not|un|dont|donot|disable|without|skip|exclude(?:from)?)(?:click|link)*track|dontconvertlink/
+/** Names that exclude a link if the value is false. */
+const TRACKING_NAMES =
+  /^(?:data)?[a-z]*(?:click|link|auto)track(?:ing|ed|er)?$|^(?:data)?[a-z]{0,12}track(?:ing)?$/
+const FALSE_VALUES = /^(?:false|off|no|none|0|disabled?)$/
+const UNTRACKED_CLASSES = /^(?:untracked|do-?not-?track|no-?track(?:ing)?|inf-track-no)$/
 const ignored = () => {}
 const NOTHING = {
   onattribdata: ignored,
@@ -130,4 +137,28 @@ function valueStart(html: string, nameEnd: number): number {
   BEFORE_VALUE.lastIndex = nameEnd
   BEFORE_VALUE.test(html)
   return BEFORE_VALUE.lastIndex
+}
+
+/** Whether the value of the attribute must be read. */
+function mayOptOut(name: string): boolean {
+  return name === 'class' || name.includes('track') || name.includes('convertlink')
+}
+
+/**
+ * Whether an attribute excludes its link from click tracking. Each email service has its own, and mail
+ * that was written for one keeps it: `clicktracking="off"` (SendGrid), `data-pm-no-track` (Postmark),
+ * `data-msys-clicktrack="0"` (SparkPost), `ses:no-track` (Amazon SES), `mc:disable-tracking` (Mailchimp,
+ * Mandrill), `disable-tracking="true"` (Mailgun), `autotrack="false"` (MessageGears), `cm_dontconvertlink`
+ * (Campaign Monitor), `nottracked` (Infusionsoft), `class="untracked"` (Customer.io). The names are read by
+ * their words, so that others of the kind count, too.
+ *
+ * @param name name in lower case for which `mayOptOut` is true
+ */
+function isNotTracked(name: string, value: string): boolean {
+  const said = value.trim().toLowerCase()
+  if (name === 'class') return said.split(/\s+/).some(one => UNTRACKED_CLASSES.test(one))
+  const plain = name.replace(/[^a-z]/g, '')
+  return EXCLUDING_NAMES.test(plain)
+    ? !FALSE_VALUES.test(said)
+    : TRACKING_NAMES.test(plain) && FALSE_VALUES.test(said)
 }

@@ -1,6 +1,7 @@
 /** Commands that store an import. Each batch of rows is stored together with the report of the import. */
+import type { Clock } from '../../../lib/clock.ts'
 import type { Id } from '../../../lib/ids.ts'
-import { command, type Tx } from '../../../store/model/command.ts'
+import { command, type Run, type Tx } from '../../../store/model/command.ts'
 import type {
   ContactImportRow,
   ContactRow,
@@ -247,4 +248,23 @@ async function putEntries(
     ['audienceId', 'id'],
     [{ audienceId, id, errors: JSON.stringify([...errors, ...notes]) }],
   )
+}
+
+/** An import in progress is updated more often. Without updates it counts as interrupted. */
+const LOST_AFTER_MS = 10 * 60_000
+const KEPT_MS = 90 * 24 * 60 * 60_000
+
+/** Ends imports whose process died, and deletes expired import reports, in steps. */
+export async function* sweepImports({
+  run,
+  clock,
+}: {
+  run: Run<typeof importCommands>
+  clock: Clock
+}): AsyncGenerator<void> {
+  const at = clock.now()
+  await run('endLostImports', { before: at - LOST_AFTER_MS, at })
+  yield
+  await run('forgetImports', { endedBefore: at - KEPT_MS })
+  yield
 }

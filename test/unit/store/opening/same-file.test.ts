@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { watchSameFile } from '../../../../src/store/opening/same-file.ts'
+import { watchSameFile } from '../../../../src/store/opening/open.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { tempFolder } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
