@@ -3,20 +3,6 @@
  */
 import { TooManyWaiting } from './semaphore.ts'
 
-export interface FairSemaphore {
-  /**
-   * Waits until the owner may hold this amount.
-   * @returns a function that gives the amount back
-   * @throws TooManyWaiting
-   */
-  take(owner: string, amount?: number): Promise<() => void>
-  /**
-   * Runs the task while the owner holds this amount.
-   * @throws TooManyWaiting, and what the task throws
-   */
-  run<T>(owner: string, task: () => Promise<T>, amount?: number): Promise<T>
-}
-
 /** Limits of waiting callers. A caller beyond a limit is rejected. */
 interface WaitingLimits {
   maxPerOwner?: number
@@ -29,74 +15,93 @@ interface Waiting {
   enter(leave: () => void): void
 }
 
-export function createFairSemaphore(
-  most: number,
-  maxPerOwner: number,
-  waitingLimits: WaitingLimits = {},
-): FairSemaphore {
-  const maxWaitingPerOwner = waitingLimits.maxPerOwner ?? Number.POSITIVE_INFINITY
-  const maxWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
-  const held = new Map<string, number>()
-  const waiting: Waiting[] = []
-  let taken = 0
+export class FairSemaphore {
+  readonly #most: number
+  readonly #maxPerOwner: number
+  readonly #maxWaiting: number
+  readonly #maxWaitingPerOwner: number
+  readonly #held = new Map<string, number>()
+  readonly #waiting: Waiting[] = []
+  #taken = 0
 
-  const heldBy = (owner: string) => held.get(owner) ?? 0
-  const enter = ({ owner, amount }: Waiting): (() => void) => {
-    taken += amount
-    held.set(owner, heldBy(owner) + amount)
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      taken -= amount
-      if (heldBy(owner) === amount) held.delete(owner)
-      else held.set(owner, heldBy(owner) - amount)
-      letIn()
+  constructor(most: number, maxPerOwner: number, waitingLimits: WaitingLimits = {}) {
+    this.#most = most
+    this.#maxPerOwner = maxPerOwner
+    this.#maxWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
+    this.#maxWaitingPerOwner = waitingLimits.maxPerOwner ?? Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Runs the task while the owner holds this amount.
+   * @throws TooManyWaiting, and what the task throws
+   */
+  async run<T>(owner: string, task: () => Promise<T>, amount = 1): Promise<T> {
+    const leave = await this.take(owner, amount)
+    try {
+      return await task()
+    } finally {
+      leave()
     }
   }
+
+  /**
+   * Waits until the owner may hold this amount.
+   * @returns a function that gives the amount back
+   * @throws TooManyWaiting
+   */
+  take(owner: string, amount = 1): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const asked: Waiting = { owner, amount, enter: resolve }
+      this.#waiting.push(asked)
+      this.#letIn()
+      const ownCount = this.#waiting.filter(one => one.owner === owner).length
+      if (!this.#waiting.includes(asked)) return
+      if (this.#waiting.length <= this.#maxWaiting && ownCount <= this.#maxWaitingPerOwner) return
+      this.#waiting.splice(this.#waiting.indexOf(asked), 1)
+      reject(new TooManyWaiting('too many are waiting'))
+    })
+  }
+
+  /**
+   * Admits waiting callers. A caller that needs a large amount is not overtaken by callers that need less.
+   */
+  #letIn(): void {
+    for (let next = this.#nextIndex(); next >= 0; next = this.#nextIndex()) {
+      if (this.#taken + this.#waiting[next]!.amount > this.#most) return
+      const [admitted] = this.#waiting.splice(next, 1) as [Waiting]
+      admitted.enter(this.#hold(admitted))
+    }
+  }
+
   /**
    * Index of the first waiting caller whose owner has not used up its share. Callers of one owner are served
    * in order.
    */
-  const nextIndex = () => {
+  #nextIndex(): number {
     const blocked = new Set<string>()
-    return waiting.findIndex(({ owner, amount }) => {
-      if (!blocked.has(owner) && heldBy(owner) + amount <= maxPerOwner) return true
+    return this.#waiting.findIndex(({ owner, amount }) => {
+      if (!blocked.has(owner) && this.#heldBy(owner) + amount <= this.#maxPerOwner) return true
       blocked.add(owner)
       return false
     })
   }
-  /**
-   * Admits waiting callers. A caller that needs a large amount is not overtaken by callers that need less.
-   */
-  const letIn = () => {
-    for (let next = nextIndex(); next >= 0; next = nextIndex()) {
-      if (taken + waiting[next]!.amount > most) return
-      const [admitted] = waiting.splice(next, 1) as [Waiting]
-      admitted.enter(enter(admitted))
+
+  /** @returns a function that gives the amount back */
+  #hold({ owner, amount }: Waiting): () => void {
+    this.#taken += amount
+    this.#held.set(owner, this.#heldBy(owner) + amount)
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      this.#taken -= amount
+      if (this.#heldBy(owner) === amount) this.#held.delete(owner)
+      else this.#held.set(owner, this.#heldBy(owner) - amount)
+      this.#letIn()
     }
   }
 
-  const take: FairSemaphore['take'] = (owner, amount = 1) =>
-    new Promise((resolve, reject) => {
-      const asked: Waiting = { owner, amount, enter: resolve }
-      waiting.push(asked)
-      letIn()
-      const ownCount = waiting.filter(one => one.owner === owner).length
-      if (!waiting.includes(asked)) return
-      if (waiting.length <= maxWaiting && ownCount <= maxWaitingPerOwner) return
-      waiting.splice(waiting.indexOf(asked), 1)
-      reject(new TooManyWaiting('too many are waiting'))
-    })
-  return {
-    take,
-    async run(owner, task, amount) {
-      const leave = await take(owner, amount)
-      try {
-        return await task()
-      } finally {
-        leave()
-      }
-    },
+  #heldBy(owner: string): number {
+    return this.#held.get(owner) ?? 0
   }
 }

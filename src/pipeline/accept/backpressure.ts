@@ -3,7 +3,7 @@
  * here, before they are copied to the writer; when too many wait, requests are refused. A burst costs time
  * and not memory.
  */
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { StorageUnavailable } from '../../store/model/command.ts'
 
@@ -17,7 +17,7 @@ const WAITING_REQUESTS_MAX = { most: 400, maxPerOwner: 200 }
 type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
 
 export function createBackpressure(): Backpressure {
-  const room = createFairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)
+  const room = new FairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)
   return (account, weight, work) =>
     room.run(account, work, Math.min(weight, ACCOUNT_WEIGHT_MAX)).catch(error => {
       throw error instanceof TooManyWaiting ? new StorageUnavailable('too much waits for the writer') : error

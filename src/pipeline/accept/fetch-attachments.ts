@@ -4,7 +4,7 @@
  * request is fetched once.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
@@ -70,7 +70,7 @@ const BUSY: Refusal = {
 
 export function createFetchAttachments(options: FetchOptions): OpenFetching {
   const { outbound, clock, blobs } = options
-  const slots = createFairSemaphore(REQUESTS_MAX, ACCOUNT_REQUESTS_MAX, {
+  const slots = new FairSemaphore(REQUESTS_MAX, ACCOUNT_REQUESTS_MAX, {
     maxPerOwner: ACCOUNT_WAITING_REQUESTS_MAX,
   })
   return (accountId, onStaged) => {

@@ -3,7 +3,7 @@
  * the result of each record, and events. Called by `domains.ts` and `rechecks.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
@@ -51,7 +51,7 @@ export function createChecker(
   options: CheckerOptions,
 ): (accountId: Id, id: Id) => Promise<CheckedResult | undefined> {
   const checking = new Map<string, Promise<CheckedResult | undefined>>()
-  const slots = createFairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
+  const slots = new FairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
 
   const check = (accountId: Id, id: Id): Promise<CheckedResult | undefined> =>
     slots.run(idKey(accountId), async () => {

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { toBase32 } from '../../lib/base32.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'
 import type { Run } from '../../store/model/command.ts'
@@ -78,7 +78,7 @@ export function claimRecordOf({ name, token }: Pick<DomainClaim, 'name' | 'token
 
 export function createDomainClaims(options: DomainClaimsOptions): DomainClaims {
   const { db, run, clock, newId, domains, onMoved } = options
-  const slots = createFairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
+  const slots = new FairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
 
   const withName = (claim: DomainClaimRow, { name, region }: DomainWithKeys) => ({ ...claim, name, region })
   const find: DomainClaims['find'] = async (accountId, domainId) => {

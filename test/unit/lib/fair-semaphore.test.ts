@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createFairSemaphore, type FairSemaphore } from '../../../src/lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../../src/lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -24,7 +24,7 @@ function watched(slots: FairSemaphore) {
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 test('fair semaphore: callers are admitted up to the limit, the others in order', async () => {
-  const { inside, ask, leave } = watched(createFairSemaphore(2, 2))
+  const { inside, ask, leave } = watched(new FairSemaphore(2, 2))
   for (const name of ['a', 'b', 'c', 'd']) ask(name)
   await settled()
   assert.equal(inside, ['a', 'b'])
@@ -38,7 +38,7 @@ test('fair semaphore: callers are admitted up to the limit, the others in order'
 })
 
 test('fair semaphore: an owner at its share waits and blocks no other owner', async () => {
-  const { inside, ask, leave } = watched(createFairSemaphore(3, 1))
+  const { inside, ask, leave } = watched(new FairSemaphore(3, 1))
   for (const name of ['greedy-1', 'greedy-2', 'greedy-3']) ask(name, 'greedy')
   ask('modest')
   await settled()
@@ -49,7 +49,7 @@ test('fair semaphore: an owner at its share waits and blocks no other owner', as
 })
 
 test('fair semaphore: releasing twice releases once', async () => {
-  const { inside, ask, leave } = watched(createFairSemaphore(1, 1))
+  const { inside, ask, leave } = watched(new FairSemaphore(1, 1))
   for (const name of ['a', 'b', 'c']) ask(name)
   await settled()
   leave('a')
@@ -59,7 +59,7 @@ test('fair semaphore: releasing twice releases once', async () => {
 })
 
 test('fair semaphore: an owner with too many waiting callers is refused, others may wait', async () => {
-  const slots = createFairSemaphore(1, 1, { maxPerOwner: 2 })
+  const slots = new FairSemaphore(1, 1, { maxPerOwner: 2 })
   const leave = await slots.take('greedy')
   const second = slots.take('greedy')
   const third = slots.take('greedy')
@@ -74,7 +74,7 @@ test('fair semaphore: an owner with too many waiting callers is refused, others 
 })
 
 test('fair semaphore: a task that fails gives its amount back', async () => {
-  const slots = createFairSemaphore(2, 2)
+  const slots = new FairSemaphore(2, 2)
   const failed = await slots.run('a', () => Promise.reject(new Error('no')), 2).catch(error => error.message)
   assert.is(failed, 'no')
   assert.is(await slots.run('a', async () => 'done', 2), 'done')

@@ -1,5 +1,5 @@
 /** Limits the memory of large request bodies and has them parsed in a child process. */
-import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 5
 export const READ_BODY = 'readBody'
 
 export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
-  const room = createFairSemaphore(SIZE_BYTES_MAX, BYTES_OF_AN_OWNER_MAX, WAITING)
+  const room = new FairSemaphore(SIZE_BYTES_MAX, BYTES_OF_AN_OWNER_MAX, WAITING)
   /**
    * The process may have died for another reason, such as a lack of memory on the host. The job is therefore
    * tried twice.

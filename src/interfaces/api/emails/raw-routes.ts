@@ -1,6 +1,6 @@
 /** Serves the message of an email as one recipient got it. */
 import * as z from 'zod'
-import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { RebuiltMessage } from '../../../pipeline/delivery/message/rebuild.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
@@ -35,7 +35,7 @@ const PIECE_BYTES = 64 * 1024
 
 export function rawEmailRoutes(options: RawEmailRoutesOptions): Route[] {
   const { store, reader } = options
-  const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
+  const slots = new FairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
     maxPerOwner: WAITING_MAX,
   })
   return [

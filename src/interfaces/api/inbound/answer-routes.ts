@@ -1,7 +1,7 @@
 /** Forwards received messages and replies to them. The results are ordinary emails. */
 import * as z from 'zod'
 import { canonicalHash } from '../../../lib/canonical-json.ts'
-import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
@@ -65,7 +65,7 @@ const WAITING_MAX = 10
 
 export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
   const { store } = options
-  const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
+  const slots = new FairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
     maxPerOwner: WAITING_MAX,
   })
   const messageOf = async (request: ApiRequest) => {
