@@ -4,8 +4,9 @@
  * In: a claimed delivery, from the shaper. Out: a congestion signal for the shaper, and a finished attempt
  * for the recorder.
  */
-import { type Clock, sleep } from '../../lib/clock.ts'
-import { type ClaimedDelivery, StorageUnavailable } from '../../store/model/command.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ClaimedDelivery } from '../../store/model/command.ts'
+import { whileUnavailable } from '../../store/model/while-unavailable.ts'
 import type { MessageMaker } from './message/message.ts'
 import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './message/prepared.ts'
 import { type AttemptResult, resultWithoutHost, signalOf } from './outcome/attempt-result.ts'
@@ -47,8 +48,6 @@ interface DeliveryRunner {
   ): Promise<boolean>
 }
 
-const STORE_RETRY_MS = 1_000
-
 export function createDeliveryRunner(
   options: DeliveryRunnerOptions,
   recorder: Recorder,
@@ -79,15 +78,13 @@ export function createDeliveryRunner(
    * While the store is unavailable nothing can be read. The attempt waits, because the delivery has not
    * failed.
    */
-  const makeWhenAnswered = async (delivery: ClaimedDelivery, startedAt: number) => {
-    for (;;)
-      try {
-        return await maker.make(delivery, startedAt)
-      } catch (error) {
-        if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
-        await sleep(clock, STORE_RETRY_MS, stopping)
-      }
-  }
+  const makeWhenAnswered = (delivery: ClaimedDelivery, startedAt: number) =>
+    whileUnavailable(
+      clock,
+      () => maker.make(delivery, startedAt),
+      () => !stopping.aborted,
+      stopping,
+    )
 
   return {
     prepare(delivery) {

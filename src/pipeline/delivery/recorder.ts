@@ -6,7 +6,8 @@
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
-import { type Run, StorageUnavailable } from '../../store/model/command.ts'
+import type { Run } from '../../store/model/command.ts'
+import { whileUnavailable } from '../../store/model/while-unavailable.ts'
 import type { Finish, queueCommands } from '../queue/commands.ts'
 
 export interface Recorder {
@@ -24,7 +25,6 @@ export interface Recorder {
 /** Exit code of a thread that ends with results that are not stored. */
 export const UNSTORED = 3
 const UNSTORED_MAX = 256
-const RETRY_MS = 1_000
 
 /** @param stopping ends the retries; the leases of results that are not stored are void at the next start */
 export function createRecorder(
@@ -35,20 +35,14 @@ export function createRecorder(
   /** Each promise resolves when its result is stored or given up. */
   const waiting = new Slab<Promise<void>>()
 
-  const stored = async (finish: Finish): Promise<boolean> => {
-    for (;;) {
-      try {
-        return await run('finish', finish)
-      } catch (error) {
-        if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
-      }
-      await sleep(clock, RETRY_MS, stopping)
-    }
-  }
-
   return {
     record(finish) {
-      const recording = stored(finish)
+      const recording = whileUnavailable(
+        clock,
+        () => run('finish', finish),
+        () => !stopping.aborted,
+        stopping,
+      )
       const settled = recording.then(
         () => waiting.drop(number),
         () => waiting.drop(number),

@@ -1,7 +1,7 @@
 /** Stores the results of attempts, and retries while the database is unavailable. */
 import type { Clock } from '../../lib/clock.ts'
-import { sleep } from '../../lib/clock.ts'
-import { type Run, StorageUnavailable } from '../../store/model/command.ts'
+import type { Run } from '../../store/model/command.ts'
+import { whileUnavailable } from '../../store/model/while-unavailable.ts'
 import type { webhookCommands } from './commands.ts'
 import type { WebhookAttempt, webhookDispatchCommands } from './dispatch-commands.ts'
 
@@ -31,7 +31,6 @@ interface WebhookRecorder {
 }
 
 const UNSTORED_MAX = 1_000
-const RETRY_MS = 1_000
 
 export function createWebhookRecorder({
   run,
@@ -43,21 +42,16 @@ export function createWebhookRecorder({
   const waiting = new Set<Promise<void>>()
   let isStopping = false
 
-  const store = async (attempt: WebhookAttempt, until: number): Promise<void> => {
-    try {
-      const effect = await run('finishWebhookAttempt', attempt)
-      if (effect === 'failing') await run('disableFailingWebhook', { id: attempt.webhookId, at: clock.now() })
-      else if (effect === 'recorded' && attempt.nextAt !== null) onRetry(attempt, attempt.nextAt)
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable) || isStopping || clock.now() >= until) throw error
-      await sleep(clock, RETRY_MS)
-      return store(attempt, until)
-    }
+  const store = async (attempt: WebhookAttempt): Promise<void> => {
+    const effect = await run('finishWebhookAttempt', attempt)
+    if (effect === 'failing') await run('disableFailingWebhook', { id: attempt.webhookId, at: clock.now() })
+    else if (effect === 'recorded' && attempt.nextAt !== null) onRetry(attempt, attempt.nextAt)
   }
 
   return {
     record(attempt, until) {
-      const storing = store(attempt, until)
+      const mayRetry = () => !isStopping && clock.now() < until
+      const storing = whileUnavailable(clock, () => store(attempt), mayRetry)
         .catch(onError)
         .then(() => {
           waiting.delete(storing)
