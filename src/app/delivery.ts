@@ -42,9 +42,9 @@ export async function startDelivery({
 }: AppContext): Promise<DeliveryThreads> {
   const settings = deliverySettings(config, simulatorDomains)
   const { connections: wanted } = config.delivery
-  if (settings.connections < wanted)
+  if (settings.connections.max < wanted)
     log.warn(
-      { event: 'delivery_connections_reduced', connections: settings.connections, wanted },
+      { event: 'delivery_connections_reduced', connections: settings.connections.max, wanted },
       'The limit of open files allows fewer concurrent deliveries than `delivery.connections`; raise it (ulimit -n)',
     )
   const threads = await startDeliveryThreads({
@@ -97,24 +97,30 @@ function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>)
     localName: mailHost,
     ownNames: [mailHost],
     simulatorDomains,
-    resolvers: dns.resolvers,
-    port: delivery.port,
-    allowPrivateAddresses: delivery.allowPrivateAddresses,
     sourceIps: delivery.sourceIps,
     warmup: warmupPlan(delivery),
-    authorities: readAuthorities(delivery.caFile),
-    connections: shares.deliveries,
-    idleConnections: shares.idle,
-    accountConnections: delivery.accountConnections,
     providers,
     smartHosts: smartHostSettings(delivery.smartHost, smartHosts),
-    validatingResolver: dns.validatingResolver[0] ?? null,
-    trustAd: dns.trustAd,
-    signedName: dns.signedName,
-    tlsReports: delivery.tlsReportsFrom !== null,
-    mtaSts: delivery.mtaSts,
-    policyPort: delivery.policyPort,
-    fetchLoopback: fetch.allowLoopback,
+    network: {
+      resolvers: dns.resolvers,
+      port: delivery.port,
+      allowPrivateAddresses: delivery.allowPrivateAddresses,
+      authorities: readAuthorities(delivery.caFile),
+      fetchLoopback: fetch.allowLoopback,
+    },
+    connections: {
+      max: shares.deliveries,
+      maxIdle: shares.idle,
+      maxPerAccount: delivery.accountConnections,
+    },
+    tls: {
+      validatingResolver: dns.validatingResolver[0] ?? null,
+      trustAd: dns.trustAd,
+      signedName: dns.signedName,
+      reports: delivery.tlsReportsFrom !== null,
+      mtaSts: delivery.mtaSts,
+      policyPort: delivery.policyPort,
+    },
   }
 }
 

@@ -80,10 +80,12 @@ const FINISH_DELAY_MS_MAX = 20
 collectGarbageWhenIdle()
 
 const data = workerData as DeliveryThreadData
+const { settings } = data
+const { network, connections, tls } = settings
 const control = parentPort!
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
-const log = createLog(data.logLevel).child({ thread: `delivery-${data.index}` })
+const log = createLog(settings.logLevel).child({ thread: `delivery-${data.index}` })
 const events = createDeliveryLog(log)
 const secrets = createSecretKeys(data.secret)
 const writer = createWriterClient<ServiceCommands>(data.writer, {
@@ -91,37 +93,37 @@ const writer = createWriterClient<ServiceCommands>(data.writer, {
   lazyMs: { finish: FINISH_DELAY_MS_MAX },
 })
 const { db, find, blobs } = openReader(data.location)
-const resolver = createResolver({ servers: data.resolvers, clock })
+const resolver = createResolver({ servers: network.resolvers, clock })
 const queueKeys = new BroadcastChannel(data.queueKeysChannel)
 const random = Math.random
 let stopping = false
 const dane = openDane({
-  validatingResolver: data.validatingResolver,
-  trustAd: data.trustAd,
-  signedName: data.signedName,
-  port: data.port,
+  validatingResolver: tls.validatingResolver,
+  trustAd: tls.trustAd,
+  signedName: tls.signedName,
+  port: network.port,
   clock,
   onChange: logDane,
 })
 const onTlsResultsLost = (err: unknown) =>
   log.error({ event: 'tls_results_store_failed', err }, 'Results for TLS reports could not be stored')
-const tlsResults = data.tlsReports
+const tlsResults = tls.reports
   ? createTlsResults({ resolver, run: writer.run, clock, onError: onTlsResultsLost })
   : null
 const outbound = createOutbound({
   resolver,
   clock,
-  allowLoopback: data.fetchLoopback,
-  authorities: data.authorities,
+  allowLoopback: network.fetchLoopback,
+  authorities: network.authorities,
 })
 
-const limitsOf = destinationLimits(data.providers)
+const limitsOf = destinationLimits(settings.providers)
 const caps = createCapRegistry(() => listDestinationCaps(db))
 await caps.read()
-const smartHostOf = createSmartHostOf(data.smartHosts)
+const smartHostOf = createSmartHostOf(settings.smartHosts)
 const alerts = createAlerts(writer.run, events.alertRaised)
 
-const slotsMax = Math.ceil(data.connections / data.threadCount)
+const slotsMax = Math.ceil(connections.max / settings.threadCount)
 const signing = createOnDemandWorker({
   name: 'signing',
   entry: new URL('./signing.ts', import.meta.url),
@@ -135,10 +137,10 @@ const router = createRouter({
   resolver,
   clock,
   random,
-  simulatorDomains: data.simulatorDomains,
-  ownNames: data.ownNames,
+  simulatorDomains: settings.simulatorDomains,
+  ownNames: settings.ownNames,
   smartHostOf,
-  securityOf: createSecurityOf({ sts: data.mtaSts ? openMtaStsCache() : null, dane }),
+  securityOf: createSecurityOf({ sts: tls.mtaSts ? openMtaStsCache() : null, dane }),
   hostedOf: hosted.find,
 })
 const worker = createDeliveryWorker({
@@ -151,16 +153,16 @@ const worker = createDeliveryWorker({
   owner: data.owner,
   leaseMs: data.leases.leaseMs,
   index: data.index,
-  threadCount: data.threadCount,
-  localName: data.localName,
-  port: data.port,
-  allowPrivateAddresses: data.allowPrivateAddresses,
-  tlsPolicies: createHostTlsPolicies({ clock, authorities: data.authorities, dane }),
+  threadCount: settings.threadCount,
+  localName: settings.localName,
+  port: network.port,
+  allowPrivateAddresses: network.allowPrivateAddresses,
+  tlsPolicies: createHostTlsPolicies({ clock, authorities: network.authorities, dane }),
   tlsResults,
-  sourceIps: createSourceIps(data.sourceIps, clock),
+  sourceIps: createSourceIps(settings.sourceIps, clock),
   pool: createSessionPool(clock, {
     messagesPerConnection: host => limitsOf(host).messagesPerConnection,
-    maxIdle: Math.ceil(data.idleConnections / data.threadCount),
+    maxIdle: Math.ceil(connections.maxIdle / settings.threadCount),
   }),
   slots: createSlots({
     adaptiveLimit: createAdaptiveLimit({
@@ -169,12 +171,12 @@ const worker = createDeliveryWorker({
       most: slotsMax,
     }),
     most: slotsMax,
-    maxPerAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
+    maxPerAccount: Math.ceil((connections.maxPerAccount ?? Number.POSITIVE_INFINITY) / settings.threadCount),
   }),
   warmupBudgets: createWarmupBudgets({
     clock,
     run: writer.run,
-    plan: data.warmup,
+    plan: settings.warmup,
     onSpent: events.warmupSpent,
     onError: err =>
       log.error({ event: 'warmup_grant_failed', err }, 'Messages of a warm-up budget could not be granted'),
@@ -194,7 +196,7 @@ const worker = createDeliveryWorker({
       onLeftBehind: err =>
         log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted'),
     }),
-    localName: data.localName,
+    localName: settings.localName,
   }),
   undeliverable: createUndeliverable({ find, clock }),
   forward: (to, queueKey, route) =>
@@ -273,8 +275,8 @@ if (data.index === 0)
 
 /** Receivers check these names. Only one thread reports faults of them. */
 async function checkSourceNames() {
-  for (const { address, name } of data.sourceIps)
-    for (const fault of await nameFaults(resolver, address, name ?? data.localName))
+  for (const { address, name } of settings.sourceIps)
+    for (const fault of await nameFaults(resolver, address, name ?? settings.localName))
       if (!stopping)
         log.warn(
           { event: 'source_name_invalid', source_ip: address, reason: fault },
@@ -284,8 +286,8 @@ async function checkSourceNames() {
 
 /** Only one thread reports changes. */
 function logDane(isOn: boolean, reason: string) {
-  const { validatingResolver: resolver, signedName, index } = data
-  if (index > 0) return
+  const { validatingResolver: resolver, signedName } = tls
+  if (data.index > 0) return
   if (isOn) log.info({ event: 'dane_enabled', resolver }, 'DANE is on')
   else
     log.error({ event: 'dane_disabled', resolver, signed_name: signedName, reason }, `DANE is off: ${reason}`)
@@ -298,7 +300,7 @@ function openMtaStsCache() {
     find,
     run: writer.run,
     clock,
-    port: data.policyPort,
+    port: tls.policyPort,
     onFault(domain, { type, fault }) {
       log.info(
         { event: 'mta_sts_policy_unavailable', domain, type, reason: fault },

@@ -23,7 +23,8 @@ import type { SourceIp } from './shaping/source-ips.ts'
 import type { WarmupPlan } from './shaping/warmup-plan.ts'
 
 /** Data with which a delivery thread starts. */
-export interface DeliveryThreadData extends DeliverySettings {
+export interface DeliveryThreadData {
+  settings: DeliverySettings
   index: number
   owner: string
   leases: LeaseTerms
@@ -45,21 +46,36 @@ export interface DeliverySettings {
   /** Host names of this installation: mail to them is delivered here. */
   ownNames: string[]
   simulatorDomains: ReadonlySet<string>
-  resolvers: readonly string[]
-  port: number
-  allowPrivateAddresses: boolean
   sourceIps: readonly SourceIp[]
   warmup: WarmupPlan
-  /** Trusted certificate authorities as PEM, instead of those of the runtime. */
-  authorities: string[] | undefined
-  /** Maximum number of concurrent deliveries in all threads. */
-  connections: number
-  /** Maximum number of idle sessions in all threads. */
-  idleConnections: number
-  /** Maximum number of concurrent deliveries of an account; null for no limit. */
-  accountConnections: number | null
   providers: LimitSettings
   smartHosts: SmartHostSettings
+  network: NetworkSettings
+  connections: ConnectionSettings
+  tls: TlsSettings
+}
+
+interface NetworkSettings {
+  resolvers: readonly string[]
+  /** SMTP port of MX hosts. */
+  port: number
+  allowPrivateAddresses: boolean
+  /** Trusted certificate authorities as PEM, instead of those of the runtime. */
+  authorities: string[] | undefined
+  /** Whether policies may be fetched from loopback addresses, for tests. */
+  fetchLoopback: boolean
+}
+
+interface ConnectionSettings {
+  /** Maximum number of concurrent deliveries in all threads. */
+  max: number
+  /** Maximum number of idle sessions in all threads. */
+  maxIdle: number
+  /** Maximum number of concurrent deliveries of an account; null for no limit. */
+  maxPerAccount: number | null
+}
+
+interface TlsSettings {
   /** Resolver that validates DNSSEC; null if DANE is off. */
   validatingResolver: string | null
   /** Whether its AD flag is trusted although it is on another host. */
@@ -67,12 +83,10 @@ export interface DeliverySettings {
   /** Signed name with which its validation is tested. */
   signedName: string
   /** Whether results are counted for TLS reports. */
-  tlsReports: boolean
+  reports: boolean
   mtaSts: boolean
   /** HTTPS port of hosts with MTA-STS policies. */
   policyPort: number
-  /** Whether policies may be fetched from loopback addresses, for tests. */
-  fetchLoopback: boolean
 }
 
 export type DeliveryOrder =
@@ -161,8 +175,8 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   await announceDue()
   return {
     look,
-    async pathsTo(sites) {
-      const told = await Promise.all(callers.map(caller => pathsBy(caller, sites)))
+    async pathsTo(destinations) {
+      const told = await Promise.all(callers.map(caller => pathsBy(caller, destinations)))
       return new Map(told.flatMap(paths => [...paths]))
     },
     async stop(graceMs) {
@@ -200,10 +214,10 @@ async function reclaimOldLeases({ run, clock, leases, log }: ThreadsOptions): Pr
   return undefined
 }
 
-/** A thread that has just died knows of none. */
-async function pathsBy(caller: Caller, sites: readonly string[]): ReturnType<PathsTo> {
+/** Returns the paths of one thread; none of a thread that has just died. */
+async function pathsBy(caller: Caller, destinations: readonly string[]): ReturnType<PathsTo> {
   try {
-    return (await caller.call('pathsTo', sites)) as Map<string, PathState[]>
+    return (await caller.call('pathsTo', destinations)) as Map<string, PathState[]>
   } catch (error) {
     if (error instanceof WorkerEnded) return new Map()
     throw error
@@ -214,7 +228,7 @@ function threadData(options: ThreadsOptions, index: number, owner: string, queue
   const { settings, location, secret, clockSeat, leases } = options
   const { port1, port2 } = new MessageChannel()
   const data: DeliveryThreadData = {
-    ...settings,
+    settings,
     index,
     owner,
     leases,
