@@ -58,7 +58,7 @@ const SOURCES = resolve(root, 'src')
 const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
 /** Number of neighbouring files that share a process. It is lower for files that start the whole service. */
 const FILES_PER_PROCESS = 16
-const FLOW_FILES_PER_PROCESS = 6
+const FLOW_FILES_PER_PROCESS = 12
 /** Duration of the last run of each file, in ms. */
 const TIMES = resolve(root, 'node_modules/.cache/test-times.json')
 /** Duration that is assumed for a file that has not run yet. */
