@@ -145,7 +145,6 @@ function Pages({ list: { query, page, pageSize }, shown }: PagesProps) {
       </span>
       <span class="row">
         <Button small icon="back" disabled={page === 1} onClick={() => query.set({ page: String(page - 1) })}>
-          {' '}
           Previous
         </Button>
         <Button small disabled={!shown.has_more} onClick={() => query.set({ page: String(page + 1) })}>
@@ -221,7 +220,6 @@ export function RowActs({ onChange, removal, onRemove }: RowActsProps) {
   return (
     <span class="row">
       <Button small onClick={onChange}>
-        {' '}
         Edit
       </Button>
       <Button small kind="plain" icon="trash" label={removal} onClick={onRemove} />

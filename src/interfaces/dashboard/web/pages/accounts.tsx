@@ -34,7 +34,7 @@ export function Accounts() {
         lead="Each account has its own domains, API keys, emails and users. Accounts cannot see each other’s data."
       >
         <Button kind="main" icon="plus" onClick={() => setOpen({ kind: 'add' })}>
-          Create account{' '}
+          Create account
         </Button>
       </Head>
       <Card flush>
@@ -117,12 +117,10 @@ function columnsOf({
             </Button>
           )}
           <Button small onClick={() => onOpen({ kind: 'change', account })}>
-            {' '}
-            Edit{' '}
+            Edit
           </Button>
           <Button small onClick={() => reset(account)}>
-            {' '}
-            Reset password{' '}
+            Reset password
           </Button>
         </span>
       ),

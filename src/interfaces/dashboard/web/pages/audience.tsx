@@ -90,8 +90,7 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
       <Button icon="trash" label="Delete audience" onClick={remove} />
       <Button onClick={() => onOpen('name')}>Rename</Button>
       <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">
-        {' '}
-        Export CSV{' '}
+        Export CSV
       </a>
       <Button icon="save" onClick={() => onOpen('import')}>
         Import CSV

@@ -38,8 +38,7 @@ export function Audiences() {
         lead="Lists of contacts you send broadcasts to. Unsubscribed contacts are skipped automatically."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Create audience{' '}
+          Create audience
         </Button>
       </Head>
       <Card flush>

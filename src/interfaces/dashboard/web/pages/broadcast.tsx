@@ -83,8 +83,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
         <Button icon="trash" label="Delete broadcast" onClick={remove} />
         {status === 'scheduled' && <Button onClick={unschedule}>Cancel schedule</Button>}
         <Button disabled={isBusy} onClick={() => openFor('test')}>
-          {' '}
-          Send test email{' '}
+          Send test email
         </Button>
         <Button kind="main" icon="broadcasts" disabled={isBusy} onClick={() => openFor('send')}>
           {status === 'draft' ? 'Send broadcast …' : 'Reschedule …'}
@@ -188,14 +187,12 @@ function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadc
       )}
       {status === 'paused' && (
         <Button kind="main" onClick={() => order('resume', 'The broadcast is being sent.')}>
-          {' '}
           Resume broadcast
         </Button>
       )}
       {(status === 'sending' || status === 'paused') && (
         <Button kind="bad" onClick={stop}>
-          {' '}
-          Cancel broadcast{' '}
+          Cancel broadcast
         </Button>
       )}
     </>

@@ -61,8 +61,7 @@ export function Broadcasts() {
         lead="Send one email to an audience or a segment. Each contact gets it once and can unsubscribe."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Create broadcast{' '}
+          Create broadcast
         </Button>
       </Head>
       <Card flush>

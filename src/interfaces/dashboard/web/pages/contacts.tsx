@@ -35,8 +35,7 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
       <search class="filters">
         <Search query={query} label="Search email or name" />
         <Button icon="plus" onClick={() => setOpen('new')}>
-          {' '}
-          Add contact{' '}
+          Add contact
         </Button>
       </search>
       <ChosenActs rows={rows} selection={selection} onChanged={changed} />
@@ -124,8 +123,7 @@ function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
           )
         }
       >
-        {' '}
-        Delete{' '}
+        Delete
       </Button>
     </Chosen>
   )

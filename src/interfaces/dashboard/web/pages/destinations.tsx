@@ -134,8 +134,7 @@ function Resume({ site, reload }: { site: string; reload: () => void }) {
   return (
     <span>
       <Button small onClick={ask}>
-        {' '}
-        Retry now{' '}
+        Retry now
       </Button>
     </span>
   )

@@ -54,8 +54,7 @@ export function DomainPage({ params: { id } }: PageProps) {
         }
       >
         <Button icon="domains" onClick={() => setConfiguring(true)}>
-          {' '}
-          Configure automatically{' '}
+          Configure automatically
         </Button>
         <Button kind="main" icon="again" disabled={verify.isBusy} onClick={() => void verify.run()}>
           {verify.isBusy ? 'Checking …' : 'Verify domain'}
@@ -233,7 +232,7 @@ function DeleteCard({ domain: { id, name } }: { domain: Domain }) {
     <div class="row row-apart">
       <p class="quiet">Delete {name} if you no longer send from it.</p>
       <Button kind="bad" icon="trash" onClick={ask}>
-        Delete domain{' '}
+        Delete domain
       </Button>
     </div>
   )

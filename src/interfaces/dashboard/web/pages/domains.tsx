@@ -23,8 +23,7 @@ export function Domains() {
     <>
       <Head title="Domains" lead="You send email from domains that you have verified with DNS records.">
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Add domain{' '}
+          Add domain
         </Button>
       </Head>
       <Card flush>

@@ -102,7 +102,7 @@ function Raw({ email }: { email: Email }) {
         )}
         <span class="quiet small grow">{raw && 'fidelity' in raw && raw.fidelity}</span>
         <a class="button button-small" href={path} download="email.eml">
-          <Icon name="save" size={15} /> Download{' '}
+          <Icon name="save" size={15} /> Download
         </a>
       </div>
       {!raw && <Waiting />}
@@ -150,8 +150,7 @@ function Files({ email }: { email: Email }) {
             </span>
           </span>
           <Button small icon="save" onClick={() => void save(id)}>
-            {' '}
-            Download{' '}
+            Download
           </Button>
         </div>
       ))}

@@ -121,18 +121,15 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
       {email.status === 'scheduled' ? (
         <>
           <Button icon="clock" onClick={() => setOpen('schedule')}>
-            {' '}
-            Reschedule{' '}
+            Reschedule
           </Button>
           <Button kind="bad" icon="cross" onClick={cancel}>
-            {' '}
-            Cancel email{' '}
+            Cancel email
           </Button>
         </>
       ) : (
         <Button icon="again" onClick={() => setOpen('resend')}>
-          {' '}
-          Resend{' '}
+          Resend
         </Button>
       )}
       {open === 'resend' && <ResendDialog email={email} onClose={close} />}

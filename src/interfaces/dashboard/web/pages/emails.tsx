@@ -59,12 +59,10 @@ export function Emails() {
         }
       >
         <Button icon="save" onClick={() => setExporting(true)}>
-          {' '}
-          Export CSV{' '}
+          Export CSV
         </Button>
         <Button kind="main" icon="emails" onClick={() => query.set({ write: '1' })}>
-          {' '}
-          Send email{' '}
+          Send email
         </Button>
       </Head>
       <Card flush>
@@ -132,8 +130,7 @@ function Filters({ query }: { query: Query }) {
       />
       {query.isFiltered && (
         <Button small kind="plain" icon="cross" onClick={query.clear}>
-          {' '}
-          Clear filters{' '}
+          Clear filters
         </Button>
       )}
     </search>

@@ -59,8 +59,7 @@ export function ExportDialog({ filter, total, onClose }: ExportProps) {
         <Button onClick={onClose}>{progress?.isWhole ? 'Close' : 'Cancel'}</Button>
         {!progress && (
           <Button kind="main" icon="save" onClick={() => void begin()}>
-            {' '}
-            Export CSV{' '}
+            Export CSV
           </Button>
         )}
       </div>

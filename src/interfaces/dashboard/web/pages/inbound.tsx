@@ -49,8 +49,7 @@ export function InboundPage({ params: { id } }: PageProps) {
           Forward
         </Button>
         <Button kind="main" icon="emails" onClick={() => setOpen('answer')}>
-          {' '}
-          Reply{' '}
+          Reply
         </Button>
       </Head>
       {message.parse_error && (
@@ -175,7 +174,7 @@ function Content({ message }: { message: Inbound }) {
                   href={`/inbound/${message.id}/attachments/${i}`}
                   download={filename}
                 >
-                  <Icon name="save" size={15} /> Download{' '}
+                  <Icon name="save" size={15} /> Download
                 </a>
               </div>
             ))}

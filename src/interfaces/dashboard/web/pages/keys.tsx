@@ -26,8 +26,7 @@ export function Keys() {
         lead="Applications authenticate with API keys. Use one key per application so that you can revoke it separately."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Create API key{' '}
+          Create API key
         </Button>
       </Head>
       <Card flush>

@@ -114,7 +114,6 @@ function Requests({ page: { data, has_more }, query, after }: { page: Page; quer
           <span />
           <span class="row">
             <Button small icon="back" disabled={after === ''} onClick={() => query.set({ after: null })}>
-              {' '}
               Newest
             </Button>
             <Button

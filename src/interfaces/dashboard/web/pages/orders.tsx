@@ -36,8 +36,7 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
       kind: 'acts',
       cell: one => (
         <Button small onClick={() => end(one)}>
-          {' '}
-          Remove rate limit{' '}
+          Remove rate limit
         </Button>
       ),
     },
@@ -86,8 +85,7 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
       kind: 'acts',
       cell: hold => (
         <Button small onClick={() => release(hold)}>
-          {' '}
-          Release hold{' '}
+          Release hold
         </Button>
       ),
     },

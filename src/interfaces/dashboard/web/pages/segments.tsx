@@ -65,8 +65,7 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   ]
   const act = (
     <Button icon="plus" onClick={add}>
-      {' '}
-      Create segment{' '}
+      Create segment
     </Button>
   )
   return (

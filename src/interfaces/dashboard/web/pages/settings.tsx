@@ -93,7 +93,7 @@ function Password({ onChanged }: { onChanged: () => void }) {
         {error && error.fields.length === 0 && <Failure error={error} />}
         <div>
           <Button type="submit" kind="main" disabled={isBusy}>
-            Change password{' '}
+            Change password
           </Button>
         </div>
       </form>
@@ -169,8 +169,7 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
       cell: session =>
         !session.current && (
           <Button small onClick={() => end(session)}>
-            {' '}
-            End session{' '}
+            End session
           </Button>
         ),
     },

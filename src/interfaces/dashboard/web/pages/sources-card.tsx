@@ -107,8 +107,7 @@ function ListMark({ state }: { state: ListState | undefined }) {
   const unheard = silent.length > 0 ? `; no reply from ${silent.join(', ')}` : ''
   return (
     <Mark tone="good" title={`Not listed on ${clear.join(', ')}${unheard}`}>
-      {' '}
-      Not blocklisted{' '}
+      Not blocklisted
     </Mark>
   )
 }

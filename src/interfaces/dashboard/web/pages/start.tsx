@@ -128,7 +128,7 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
         )}
         {!domain && (
           <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
-            Add domain{' '}
+            Add domain
           </Button>
         )}
       </div>

@@ -101,8 +101,7 @@ function ChosenActs({ rows, selection, reload }: ChosenActsProps) {
   return (
     <Chosen selection={selection}>
       <Button small kind="bad" icon="trash" onClick={remove}>
-        {' '}
-        Remove from list{' '}
+        Remove from list
       </Button>
     </Chosen>
   )

@@ -45,8 +45,7 @@ export function Templates() {
     <>
       <Head title="Templates" lead="Reusable emails with variables.">
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Create template{' '}
+          Create template
         </Button>
       </Head>
       <Card flush>

@@ -71,8 +71,7 @@ export function TopicsCard() {
       flush
       acts={
         <Button small icon="plus" onClick={() => setOpen('new')}>
-          {' '}
-          Create topic{' '}
+          Create topic
         </Button>
       }
     >

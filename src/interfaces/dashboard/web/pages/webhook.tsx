@@ -55,8 +55,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
         <Button icon="trash" label="Delete webhook" onClick={remove} />
         <Button onClick={rotate}>Rotate secret</Button>
         <Button kind="main" onClick={() => setTesting(true)}>
-          {' '}
-          Send test event{' '}
+          Send test event
         </Button>
       </Head>
       <Subscription webhook={webhook.data} put={webhook.put} />
@@ -133,8 +132,7 @@ function Subscription(props: SettingsProps) {
         />
         <div class="row">
           <Button disabled={!draft.isChanged || events.length === 0} onClick={save}>
-            {' '}
-            Save events{' '}
+            Save events
           </Button>
           <DraftState draft={draft} />
         </div>

@@ -51,8 +51,7 @@ export function Webhooks() {
         lead="Webhooks send events such as deliveries, bounces and received emails to your endpoints."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          {' '}
-          Create webhook{' '}
+          Create webhook
         </Button>
       </Head>
       <Card flush>
