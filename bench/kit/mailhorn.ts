@@ -140,7 +140,7 @@ export function mailhorn(
     },
     async flush() {
       const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }
-      resumeSite(root, dataDir)
+      resumeDestination(root, dataDir)
       return release
     },
     async stop() {
@@ -155,7 +155,7 @@ function entryIn(root: string): string {
 }
 
 /** Resumes the destination of `one.test`, as an operator would. */
-function resumeSite(root: string, dataDir: string) {
+function resumeDestination(root: string, dataDir: string) {
   const args = ['destinations', 'resume', 'mx.one.test']
   const env = { ...process.env, MAILHORN_DATA_DIR: dataDir }
   const { status, stderr } = spawnSync(join(root, 'bin/mailhorn'), args, { env, encoding: 'utf8' })

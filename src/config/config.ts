@@ -57,7 +57,7 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
 /** Returns the schema as a map of dotted snake_case keys. Families are expanded by the names in the files. */
 export function settingsFor(files: readonly Source[], problems: string[]): Map<string, Setting<unknown>> {
   const settings = flatten(schema)
-  const limited = limitedSites(files)
+  const limited = limitedDestinations(files)
   for (const [familyKey, members] of Object.entries(families)) {
     const family = snakeCase(familyKey)
     for (const name of familyNames(family, files)) {
@@ -77,7 +77,7 @@ export function settingsFor(files: readonly Source[], problems: string[]): Map<s
 /**
  * Lists the names that `providers.<name>` accepts: the known providers and the destinations of smart hosts.
  */
-function limitedSites(files: readonly Source[]): string[] {
+function limitedDestinations(files: readonly Source[]): string[] {
   return [
     ...PROVIDERS.map(({ name }) => name),
     ...[...familyNames('smart_hosts', files)].map(name => `${GENERAL_SMART_HOST}-${name}`),

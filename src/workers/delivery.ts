@@ -259,13 +259,10 @@ control.on('message', (message: DeliveryOrder) => {
     // at the next start.
     .finally(() => process.exit(process.exitCode))
 })
-for (const {
-  site: destination,
-  source,
-  pausedUntil: until,
-  pauseMs: ms,
-  reason,
-} of await listPausedDestinations(db, clock.now()))
+for (const { destination, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedDestinations(
+  db,
+  clock.now(),
+))
   worker.restoreBreaker({ destination, source }, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 if (data.index === 0)

@@ -16,22 +16,21 @@ import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.t
 
 const SHOWN_DESTINATIONS_MAX = 50
 const TEXT_LENGTH_MAX = 60
-const WORDS = { domain: 'domain', site: 'destination' } as const
 
 export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
     (by): CliCommand => ({
       name: by === 'domain' ? 'queue ages' : 'queue destinations',
       usage: PAGING_USAGE,
-      summary: `Show the age of queued deliveries by ${WORDS[by]}`,
-      details: `${pagingDetails(`${WORDS[by]}s`, SHOWN_DESTINATIONS_MAX)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
+      summary: `Show the age of queued deliveries by ${by}`,
+      details: `${pagingDetails(`${by}s`, SHOWN_DESTINATIONS_MAX)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
       options: PAGING,
       async run({ values, open }) {
         const page = cliPageOf(values, SHOWN_DESTINATIONS_MAX)
         const { db, clock, pathsTo } = await open()
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
-        const text = withMore(agesText(WORDS[by], entries), more(page, entries.length, total))
+        const text = withMore(agesText(by, entries), more(page, entries.length, total))
         if (by === 'domain') return { json: entries.map(entry => entryJson(by, entry)), text }
         const shown = entries.flatMap(({ name }) => name ?? [])
         const paths = await pathsTo(shown)
@@ -56,14 +55,17 @@ export const destinationCliCommands: CliCommand[] = [
       const now = clock.now()
       const { entries, total } = await reportDestinations(db, {
         day: day ?? utcDay(now),
-        site: null,
+        destination: null,
         now,
         ...page,
       })
-      const shown = entries.map(({ site }) => site)
+      const shown = entries.map(({ destination }) => destination)
       const paths = await pathsTo(shown)
       const text = withMore(destinationsText(entries), more(page, entries.length, total))
-      const json = entries.map(entry => ({ ...destinationJson(entry), paths: paths.get(entry.site) ?? [] }))
+      const json = entries.map(entry => ({
+        ...destinationJson(entry),
+        paths: paths.get(entry.destination) ?? [],
+      }))
       return { json, text: withMore(text, pathsText(shown, paths)) }
     },
   },
@@ -126,7 +128,7 @@ function dayOf(text: string | boolean | undefined): string | undefined {
 
 function entryJson(by: (typeof VIEW_BY)[number], entry: QueueEntry) {
   return {
-    [by]: entry.name,
+    [by === 'destination' ? 'site' : by]: entry.name,
     ...tallyView(entry),
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
@@ -145,9 +147,9 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
   return table([by.toUpperCase(), 'TOTAL', 'HELD', ...limits], rows)
 }
 
-function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
+function destinationJson({ destination, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
   return {
-    site,
+    site: destination,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
     ...counts,
@@ -162,8 +164,8 @@ function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }
 
 function destinationsText(entries: readonly DestinationEntry[]): string {
   if (entries.length === 0) return 'No deliveries on that day.'
-  const rows = entries.map(({ site, counts, pause, replies }) => [
-    shortened(site, TEXT_LENGTH_MAX),
+  const rows = entries.map(({ destination, counts, pause, replies }) => [
+    shortened(destination, TEXT_LENGTH_MAX),
     counts.delivered,
     counts.deferred,
     counts.bounced,

@@ -32,7 +32,7 @@ import {
   type DeliveryStatus,
   NO_LEASE,
 } from '../../store/model/schema.ts'
-import { type Arrival, countArrivals, type Destination } from './destinations.ts'
+import { type Arrival, type CountedResult, countArrivals } from './destinations.ts'
 import { holdEmails } from './hold.ts'
 import { claimsInOrder, openHoldFilter } from './hold-filter.ts'
 import { ineligibleOf, suppressedChange } from './recipient-eligibility.ts'
@@ -89,7 +89,7 @@ export interface Finish extends LeaseRef {
   /** Set on the last attempt only; see `pipeline/delivery/message/signature-fingerprint.ts`. */
   proof: Uint8Array | null
   /** Absent when the result is not counted by destination. */
-  destination?: Destination
+  counted?: CountedResult
   /** Hosts that were tried, and their replies; `packed` holds the whole SMTP transcript. */
   record: Pick<AttemptRow, 'reply' | 'mxHost' | 'brokeOff'> & { packed: Uint8Array }
 }
@@ -296,8 +296,8 @@ function eventOf({ outcome, event, ordinal, attempt: number }: Finish): Delivery
   return outcome === 'delivered' ? { ...event, attempt: { ordinal, number } } : event
 }
 
-function arrivalOf({ domain, finishedAt, destination, record: { reply } }: Finish): Arrival[] {
-  return destination ? [{ domain, finishedAt, reply, destination }] : []
+function arrivalOf({ domain, finishedAt, counted, record: { reply } }: Finish): Arrival[] {
+  return counted ? [{ domain, finishedAt, reply, counted }] : []
 }
 
 function withSource(delivery: ClaimedDelivery, source: EmailSource | undefined): ClaimedDelivery {

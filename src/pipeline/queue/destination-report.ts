@@ -9,7 +9,7 @@ export interface DestinationQuestion {
   /** UTC day, such as `2026-11-21`. */
   day: string
   /** Restricts the report to one destination; null for all. */
-  site: string | null
+  destination: string | null
   /** Time at which a pause must still be in force to be reported, in ms since the epoch. */
   now: number
   limit: number
@@ -17,7 +17,7 @@ export interface DestinationQuestion {
 }
 
 export interface DestinationEntry {
-  site: string
+  destination: string
   counts: Record<DestinationResult, number>
   /** Numbers of deferrals and bounces by bounce class. */
   deferredBy: Partial<Record<BounceClass, number>>
@@ -35,17 +35,17 @@ export interface DestinationReport {
 }
 
 export async function reportDestinations(db: Db, question: DestinationQuestion): Promise<DestinationReport> {
-  const { day, site, now, limit, offset } = question
+  const { day, destination, now, limit, offset } = question
   const entries = await countedOn(db, day)
   const paused = await listPausedDestinations(db, now)
   // of several paused source addresses, the earliest to be tried again counts
-  for (const { site: name, pausedUntil: until, reason } of paused.sort(
+  for (const { destination: name, pausedUntil: until, reason } of paused.sort(
     (a, b) => b.pausedUntil - a.pausedUntil,
   ))
     entryIn(entries, name).pause = { until, reason }
   const wanted = [...entries.values()]
-    .filter(entry => site === null || entry.site === site)
-    .sort((a, b) => sumOf(b) - sumOf(a) || (a.site < b.site ? -1 : 1))
+    .filter(entry => destination === null || entry.destination === destination)
+    .sort((a, b) => sumOf(b) - sumOf(a) || (a.destination < b.destination ? -1 : 1))
   const page = wanted.slice(offset, offset + limit)
   await addReplies(db, day, page)
   return { total: wanted.length, entries: page }
@@ -63,8 +63,8 @@ async function countedOn(db: Db, day: string): Promise<Map<string, DestinationEn
   for (const { kind, count } of counters) {
     const counted = parseDestinationKind(kind)
     if (!counted) continue
-    const { site, result, class: why } = counted
-    const entry = entryIn(entries, site)
+    const { destination, result, class: why } = counted
+    const entry = entryIn(entries, destination)
     entry.counts[result] += count
     const by = result === 'deferred' ? entry.deferredBy : result === 'bounced' ? entry.bouncedBy : undefined
     if (by && why) by[why] = (by[why] ?? 0) + count
@@ -79,21 +79,23 @@ async function addReplies(db: Db, day: string, page: readonly DestinationEntry[]
     .selectAll()
     .where('day', '=', day)
     .where(
-      'site',
+      'destination',
       'in',
-      page.map(({ site }) => site),
+      page.map(({ destination }) => destination),
     )
     .execute()
   for (const entry of page)
-    entry.replies = rows.filter(({ site }) => site === entry.site).sort((a, b) => b.count - a.count)
+    entry.replies = rows
+      .filter(({ destination }) => destination === entry.destination)
+      .sort((a, b) => b.count - a.count)
 }
 
-function entryIn(entries: Map<string, DestinationEntry>, site: string): DestinationEntry {
-  const known = entries.get(site)
+function entryIn(entries: Map<string, DestinationEntry>, destination: string): DestinationEntry {
+  const known = entries.get(destination)
   if (known) return known
   const counts = { delivered: 0, deferred: 0, bounced: 0, expired: 0 }
-  const fresh = { site, counts, deferredBy: {}, bouncedBy: {}, pause: null, replies: [] }
-  entries.set(site, fresh)
+  const fresh = { destination, counts, deferredBy: {}, bouncedBy: {}, pause: null, replies: [] }
+  entries.set(destination, fresh)
   return fresh
 }
 

@@ -1,80 +1,84 @@
 /**
  * Stored state of destinations: pauses of the circuit breaker by source address, and rate limits that the
- * operator has set. In the database a destination is called `site`.
+ * operator has set.
  */
 import { command } from '../../store/model/command.ts'
-import type { Db, SiteCapRow, SiteStateRow } from '../../store/model/schema.ts'
+import type { Db, DestinationCapRow, DestinationStateRow } from '../../store/model/schema.ts'
 
 /** Announcement topic; the messages are names of destinations whose pause the operator has ended. */
-export const RESUMED = 'site-resumed'
+export const RESUMED = 'destination-resumed'
 
 /** All mail to the destination has expired by then. */
 const RETENTION_MS = 14 * 86_400_000
 
-export function listPausedDestinations(db: Db, now: number): Promise<SiteStateRow[]> {
-  return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
+export function listPausedDestinations(db: Db, now: number): Promise<DestinationStateRow[]> {
+  return db.selectFrom('destinationStates').selectAll().where('pausedUntil', '>', now).execute()
 }
 
 /** Announcement topic; the messages are names of destinations whose rate limit was set or removed. */
-export const SLOWED = 'site-slowed'
+export const SLOWED = 'destination-slowed'
 
 /** Sorted by destination. */
-export function listDestinationCaps(db: Db): Promise<SiteCapRow[]> {
-  return db.selectFrom('siteCaps').selectAll().orderBy('site').execute()
+export function listDestinationCaps(db: Db): Promise<DestinationCapRow[]> {
+  return db.selectFrom('destinationCaps').selectAll().orderBy('destination').execute()
 }
 
 export const destinationStateCommands = {
-  putSiteState: command<SiteStateRow, void>(async (tx, row) => {
-    const { site: _, source: __, ...state } = row
+  putDestinationState: command<DestinationStateRow, void>(async (tx, row) => {
+    const { destination: _, source: __, ...state } = row
     await tx.db
-      .insertInto('siteStates')
+      .insertInto('destinationStates')
       .values(row)
-      .onConflict(conflict => conflict.columns(['site', 'source']).doUpdateSet(state))
+      .onConflict(conflict => conflict.columns(['destination', 'source']).doUpdateSet(state))
       .execute()
     await tx.db
-      .deleteFrom('siteStates')
+      .deleteFrom('destinationStates')
       .where('changedAt', '<', row.changedAt - RETENTION_MS)
       .execute()
   }),
 
   /** Ends the pauses of the destination. Returns false when it has none. */
-  resumeSite: command<{ site: string; now: number }, boolean>(async (tx, { site, now: pausedUntil }) => {
-    const { numUpdatedRows } = await tx.db
-      .updateTable('siteStates')
-      .set({ pausedUntil })
-      .where('site', '=', site)
-      .where('pausedUntil', '>', pausedUntil)
-      .executeTakeFirstOrThrow()
-    if (numUpdatedRows > 0) tx.announce(RESUMED, site)
-    return numUpdatedRows > 0
-  }),
+  resumeDestination: command<{ destination: string; now: number }, boolean>(
+    async (tx, { destination, now: pausedUntil }) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('destinationStates')
+        .set({ pausedUntil })
+        .where('destination', '=', destination)
+        .where('pausedUntil', '>', pausedUntil)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows > 0) tx.announce(RESUMED, destination)
+      return numUpdatedRows > 0
+    },
+  ),
 
   /** Removes the state of the source address, and the state that concerns all source addresses. */
-  clearSiteState: command<{ site: string; source: string }, void>(async (tx, { site, source }) => {
-    await tx.db
-      .deleteFrom('siteStates')
-      .where('site', '=', site)
-      .where('source', 'in', [source, ''])
-      .execute()
-  }),
+  clearDestinationState: command<{ destination: string; source: string }, void>(
+    async (tx, { destination, source }) => {
+      await tx.db
+        .deleteFrom('destinationStates')
+        .where('destination', '=', destination)
+        .where('source', 'in', [source, ''])
+        .execute()
+    },
+  ),
 
   /** Sets the rate limit of the destination, and replaces an earlier one. */
-  slowSite: command<SiteCapRow, void>(async (tx, { site, ...cap }) => {
+  slowDestination: command<DestinationCapRow, void>(async (tx, { destination, ...cap }) => {
     await tx.db
-      .insertInto('siteCaps')
-      .values({ site, ...cap })
-      .onConflict(conflict => conflict.column('site').doUpdateSet(cap))
+      .insertInto('destinationCaps')
+      .values({ destination, ...cap })
+      .onConflict(conflict => conflict.column('destination').doUpdateSet(cap))
       .execute()
-    tx.announce(SLOWED, site)
+    tx.announce(SLOWED, destination)
   }),
 
   /** Removes the rate limit. Returns false when there was none. */
-  unslowSite: command<string, boolean>(async (tx, site) => {
+  unslowDestination: command<string, boolean>(async (tx, destination) => {
     const { numDeletedRows } = await tx.db
-      .deleteFrom('siteCaps')
-      .where('site', '=', site)
+      .deleteFrom('destinationCaps')
+      .where('destination', '=', destination)
       .executeTakeFirstOrThrow()
-    if (numDeletedRows > 0) tx.announce(SLOWED, site)
+    if (numDeletedRows > 0) tx.announce(SLOWED, destination)
     return numDeletedRows > 0
   }),
 }

@@ -26,14 +26,22 @@ export const destinationCommands = {
   }),
 
   /** A destination has at most `REPLY_FORMS_MAX + 1` rows a day. */
-  forgetReplies: command<readonly { day: string; site: string }[], void>(async ({ db }, places) => {
-    for (const { day, site } of places)
-      await db.deleteFrom('destinationReplies').where('day', '=', day).where('site', '=', site).execute()
+  forgetReplies: command<readonly { day: string; destination: string }[], void>(async ({ db }, places) => {
+    for (const { day, destination } of places)
+      await db
+        .deleteFrom('destinationReplies')
+        .where('day', '=', day)
+        .where('destination', '=', destination)
+        .execute()
   }),
 
-  forgetDomainSites: command<{ domains: readonly string[]; before: number }, void>(
+  forgetDomainDestinations: command<{ domains: readonly string[]; before: number }, void>(
     async ({ db }, { domains, before }) => {
-      await db.deleteFrom('domainSites').where('domain', 'in', domains).where('seenAt', '<', before).execute()
+      await db
+        .deleteFrom('domainDestinations')
+        .where('domain', 'in', domains)
+        .where('seenAt', '<', before)
+        .execute()
     },
   ),
 }
@@ -72,7 +80,7 @@ export async function* sweepDestinations({
     async () => {
       const places = await db
         .selectFrom('destinationReplies')
-        .select(['day', 'site'])
+        .select(['day', 'destination'])
         .distinct()
         .where('day', '<', day)
         .limit(ROWS_PER_STEP_MAX)
@@ -82,13 +90,13 @@ export async function* sweepDestinations({
     },
     async () => {
       const rows = await db
-        .selectFrom('domainSites')
+        .selectFrom('domainDestinations')
         .select('domain')
         .where('seenAt', '<', before)
         .limit(ROWS_PER_STEP_MAX)
         .execute()
       if (rows.length > 0)
-        await run('forgetDomainSites', { domains: rows.map(({ domain }) => domain), before })
+        await run('forgetDomainDestinations', { domains: rows.map(({ domain }) => domain), before })
       return rows.length
     },
   ]

@@ -1,6 +1,6 @@
 /**
  * Counts the results of attempts by destination and day, and keeps the most frequent refusals of each
- * destination. In the database a destination is called `site`.
+ * destination.
  */
 import type { Id } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
@@ -13,8 +13,8 @@ const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as c
 export type DestinationResult = (typeof DESTINATION_RESULTS)[number]
 
 /** Countable result of an attempt that reached a destination. */
-export interface Destination {
-  site: string
+export interface CountedResult {
+  destination: string
   result: DestinationResult
   /** Null when the delivery succeeded. */
   class: BounceClass | null
@@ -26,7 +26,7 @@ export interface Arrival {
   domain: string
   finishedAt: number
   reply: string | null
-  destination: Destination
+  counted: CountedResult
 }
 
 /** Account id of counters that belong to the installation and to no account. */
@@ -41,15 +41,21 @@ const DAY_MS = 86_400_000
 const FORM_CHARACTERS_MAX = 160
 const REPLY_CHARACTERS_MAX = 1_000
 
-export function destinationKind({ site, result, class: why }: Omit<Destination, 'replyForm'>): string {
-  return `destination.${why === null ? result : `${result}.${why}`} ${site}`
+export function destinationKind({
+  destination,
+  result,
+  class: why,
+}: Omit<CountedResult, 'replyForm'>): string {
+  return `destination.${why === null ? result : `${result}.${why}`} ${destination}`
 }
 
 /** Inverse of `destinationKind`; undefined when the counter does not belong to a destination. */
-export function parseDestinationKind(kind: string): Omit<Destination, 'replyForm'> | undefined {
-  const [, result, why, site] = /^destination\.([a-z]+)(?:\.([a-z-]+))? (.+)$/.exec(kind) ?? []
+export function parseDestinationKind(kind: string): Omit<CountedResult, 'replyForm'> | undefined {
+  const [, result, why, destination] = /^destination\.([a-z]+)(?:\.([a-z-]+))? (.+)$/.exec(kind) ?? []
   const known = DESTINATION_RESULTS.find(candidate => candidate === result)
-  return known && site ? { site, result: known, class: (why as BounceClass | undefined) ?? null } : undefined
+  return known && destination
+    ? { destination, result: known, class: (why as BounceClass | undefined) ?? null }
+    : undefined
 }
 
 /** Replaces words that contain digits or an address by `#`, except the leading reply codes. */
@@ -64,30 +70,30 @@ export function replyFormOf(text: string): string {
 
 /** Runs inside the command that finishes attempts. */
 export async function countArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
-  for (const { finishedAt, destination } of arrivals)
-    tx.count(NOBODY, destinationKind(destination), utcDay(finishedAt), 1)
-  await storeDomainSites(tx, arrivals)
-  const refused = arrivals.filter(({ destination }) => destination.replyForm !== null)
+  for (const { finishedAt, counted } of arrivals)
+    tx.count(NOBODY, destinationKind(counted), utcDay(finishedAt), 1)
+  await storeDomainDestinations(tx, arrivals)
+  const refused = arrivals.filter(({ counted }) => counted.replyForm !== null)
   if (refused.length > 0) await countReplies(tx, refused)
 }
 
 /** Keeps the destination of each domain. A row is written when the destination changes, or after a day. */
-async function storeDomainSites(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
+async function storeDomainDestinations(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
   const latest = new Map(arrivals.map(arrival => [arrival.domain, arrival]))
   const domains = [...latest.keys()].sort()
   const known = await tx.rows.find(
-    'domainSites',
+    'domainDestinations',
     domains.map(domain => ({ domain })),
-    ['site', 'seenAt'],
+    ['destination', 'seenAt'],
   )
   for (const [i, domain] of domains.entries()) {
-    const { destination, finishedAt: seenAt } = latest.get(domain)!
-    const { site } = destination
-    if (known[i]?.site === site && known[i].seenAt > seenAt - DAY_MS) continue
+    const { counted, finishedAt: seenAt } = latest.get(domain)!
+    const { destination } = counted
+    if (known[i]?.destination === destination && known[i].seenAt > seenAt - DAY_MS) continue
     await tx.db
-      .insertInto('domainSites')
-      .values({ domain, site, seenAt })
-      .onConflict(conflict => conflict.column('domain').doUpdateSet({ site, seenAt }))
+      .insertInto('domainDestinations')
+      .values({ domain, destination, seenAt })
+      .onConflict(conflict => conflict.column('domain').doUpdateSet({ destination, seenAt }))
       .execute()
   }
 }
@@ -96,22 +102,22 @@ async function countReplies(tx: Tx, refused: readonly Arrival[]): Promise<void> 
   const byForm = new Map<string, DestinationReplyRow>()
   for (const arrival of refused) {
     const row = replyRow(arrival)
-    const key = `${row.day} ${row.site}\n${row.form}`
+    const key = `${row.day} ${row.destination}\n${row.form}`
     const former = byForm.get(key)
     byForm.set(key, former ? { ...row, count: former.count + 1 } : row)
   }
   const rows = [...byForm].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  const keys = rows.map(({ day, site, form }) => ({ day, site, form }))
+  const keys = rows.map(({ day, destination, form }) => ({ day, destination, form }))
   const known = await tx.rows.find('destinationReplies', keys, ['count'])
   for (const [i, row] of rows.entries())
     await addReply(tx, known[i] || !(await isFull(tx, row)) ? row : { ...row, form: '', example: '' })
 }
 
-function replyRow({ finishedAt, reply, destination }: Arrival): DestinationReplyRow {
-  const { site, result, class: why, replyForm: form } = destination
+function replyRow({ finishedAt, reply, counted }: Arrival): DestinationReplyRow {
+  const { destination, result, class: why, replyForm: form } = counted
   return {
     day: utcDay(finishedAt),
-    site,
+    destination,
     form: form!,
     result,
     class: why!,
@@ -121,12 +127,12 @@ function replyRow({ finishedAt, reply, destination }: Arrival): DestinationReply
   }
 }
 
-async function isFull({ db }: Tx, { day, site }: DestinationReplyRow): Promise<boolean> {
+async function isFull({ db }: Tx, { day, destination }: DestinationReplyRow): Promise<boolean> {
   const { count } = await db
     .selectFrom('destinationReplies')
     .select(eb => eb.fn.countAll<number>().as('count'))
     .where('day', '=', day)
-    .where('site', '=', site)
+    .where('destination', '=', destination)
     .executeTakeFirstOrThrow()
   return Number(count) >= REPLY_FORMS_MAX
 }
@@ -136,7 +142,7 @@ async function addReply({ db }: Tx, row: DestinationReplyRow): Promise<void> {
     .insertInto('destinationReplies')
     .values(row)
     .onConflict(conflict =>
-      conflict.columns(['day', 'site', 'form']).doUpdateSet(eb => ({
+      conflict.columns(['day', 'destination', 'form']).doUpdateSet(eb => ({
         count: eb('destinationReplies.count', '+', row.count),
         lastAt: row.lastAt,
       })),

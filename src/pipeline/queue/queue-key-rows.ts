@@ -47,9 +47,9 @@ export async function* stepDeferredQueueKeys(
   yield* deferredQueueKeysOf(db, domain)
   for (let after = '', more = true; more; await yieldToEventLoop()) {
     const batch = await db
-      .selectFrom('domainSites')
+      .selectFrom('domainDestinations')
       .select('domain')
-      .where('site', '=', destination)
+      .where('destination', '=', destination)
       .where('domain', '>', after)
       .orderBy('domain')
       .limit(DOMAINS_PER_STEP_MAX)

@@ -5,7 +5,7 @@ import { type Id, idTime } from '../../lib/ids.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
 import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
-export const VIEW_BY = ['domain', 'site'] as const
+export const VIEW_BY = ['domain', 'destination'] as const
 
 export interface QueueQuestion {
   by: (typeof VIEW_BY)[number]
@@ -34,7 +34,7 @@ export interface QueueEntry extends QueueTally {
   /** A domain or a destination; null for domains whose destination is not known yet. */
   name: string | null
   /** Destination of the last mail to the domain; null when grouped by destination. */
-  site: string | null
+  destination: string | null
   /** Time at which the oldest email was created, in ms since the epoch. */
   oldestAt: number
   /** Time at which the next attempt is due, in ms since the epoch; null when none is planned. */
@@ -78,7 +78,7 @@ export interface QueueSnapshot {
   /** Number of deliveries in all groups. */
   count: number
   /** Destinations by domain, read on first use. */
-  sites?: Promise<ReadonlyMap<string, string>>
+  destinations?: Promise<ReadonlyMap<string, string>>
 }
 
 /**
@@ -114,12 +114,12 @@ export async function queueViewOf(
   question: QueueQuestion,
 ): Promise<QueueView> {
   const holds = holdsOf(await listHolds(db))
-  if (question.by === 'site') snapshot.sites ??= sitesOf(db)
-  const sites = question.by === 'site' ? await snapshot.sites : undefined
+  if (question.by === 'destination') snapshot.destinations ??= destinationsOf(db)
+  const destinations = question.by === 'destination' ? await snapshot.destinations : undefined
   const entries = new Map<string | null, QueueEntry>()
   const wanted = snapshot.groups.filter(group => isWanted(question, group))
   for (const group of wanted) {
-    const name = sites ? (sites.get(group.domain) ?? null) : group.domain
+    const name = destinations ? (destinations.get(group.domain) ?? null) : group.domain
     const entry = entries.get(name) ?? emptyEntry(name)
     entries.set(name, entry)
     add(entry, group, holds)
@@ -193,7 +193,7 @@ function add(entry: QueueEntry, group: Group, holds: Holds): void {
 /** Adds the details that are only read for the entries of the page. */
 async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly Group[]): Promise<void> {
   if (page.length === 0) return
-  const sites = await sitesOf(
+  const destinations = await destinationsOf(
     db,
     page.map(({ name }) => name!),
   )
@@ -201,7 +201,7 @@ async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly 
   for (const entry of page) {
     const queueKey = deferred.get(entry.name!)
     const last = queueKey && (await findLastReply(db, entry.name!, queueKey.accountId))
-    entry.site = sites.get(entry.name!) ?? null
+    entry.destination = destinations.get(entry.name!) ?? null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
 }
@@ -218,13 +218,13 @@ function firstDeferred(groups: readonly Group[]): Map<string, Group> {
 }
 
 /** @param domains restricts the result; all domains when absent */
-async function sitesOf(db: Db, domains?: readonly string[]): Promise<Map<string, string>> {
+async function destinationsOf(db: Db, domains?: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
-    .selectFrom('domainSites')
-    .select(['domain', 'site'])
+    .selectFrom('domainDestinations')
+    .select(['domain', 'destination'])
     .$if(domains !== undefined, query => query.where('domain', 'in', domains!))
     .execute()
-  return new Map(rows.map(({ domain, site }) => [domain, site]))
+  return new Map(rows.map(({ domain, destination }) => [domain, destination]))
 }
 
 function emptyTally(): QueueTally {
@@ -233,7 +233,7 @@ function emptyTally(): QueueTally {
 
 function emptyEntry(name: string | null): QueueEntry {
   const times = { oldestAt: Number.POSITIVE_INFINITY, nextAt: null }
-  return { ...emptyTally(), ...times, name, site: null, lastReply: null }
+  return { ...emptyTally(), ...times, name, destination: null, lastReply: null }
 }
 
 function totalOf(entries: readonly QueueEntry[]): QueueTally {

@@ -16,14 +16,14 @@ import { type FailedReply, type ReplyReading, readReplyText } from './sentence/r
  * - `reputation`: the source address or the name of this host is not welcome.
  * - `none`: the reply concerns one recipient, message or sender.
  */
-type SitePressure = 'none' | 'congestion' | 'reputation'
+type DestinationPressure = 'none' | 'congestion' | 'reputation'
 
 export interface Meaning {
   action: 'bounce' | 'defer'
   class: BounceClass
   /** True if no further mail should be sent to the address. */
   blamesAddress: boolean
-  pressure: SitePressure
+  pressure: DestinationPressure
   alert: RuleAlert | undefined
   /** Delay that the server of a deferral asks for, 30 s to 4 h, in ms. */
   hintMs: number | undefined
@@ -90,7 +90,7 @@ function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, co
   return status !== undefined && RECIPIENT_STATUSES.has(status)
 }
 
-function pressureOf(bounceClass: BounceClass, rule: Rule, { phase, code }: ReplyReading): SitePressure {
+function pressureOf(bounceClass: BounceClass, rule: Rule, { phase, code }: ReplyReading): DestinationPressure {
   if (bounceClass === 'greylisted' || rule.oneRecipient) return 'none'
   if (bounceClass === 'rate-limited' || code === '421') return 'congestion'
   if (bounceClass === 'blocked') return 'reputation'

@@ -5,10 +5,14 @@
 import type { Kysely } from 'kysely'
 import type { Columns } from '../model/columns.ts'
 import { up as schema } from './001-schema/schema.ts'
+import { up as destinations } from './002-destinations.ts'
 
 export interface Migration {
   name: string
   up(db: Kysely<unknown>, columns: Columns): Promise<void>
 }
 
-export const migrations: readonly Migration[] = [{ name: '001-schema', up: schema }]
+export const migrations: readonly Migration[] = [
+  { name: '001-schema', up: schema },
+  { name: '002-destinations', up: destinations },
+]

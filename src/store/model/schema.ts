@@ -41,11 +41,11 @@ import type {
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
-import type { AttemptRow, DeliveryRow, SiteCapRow, SiteStateRow } from './schema/queue.ts'
+import type { AttemptRow, DeliveryRow, DestinationCapRow, DestinationStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
 import type { LoggedBodiesRow, LoggedRequestTable } from './schema/requests.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
-import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/steering.ts'
+import type { DestinationReplyRow, DomainDestinationRow, QueueHoldRow } from './schema/steering.ts'
 import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
 import type { BroadcastLinkRow, LinkTermsRow, VisitRow } from './schema/tracking.ts'
@@ -104,10 +104,10 @@ export interface DsnNoticeRow {
 
 export interface Schema {
   settings: SettingRow
-  siteCaps: SiteCapRow
-  siteStates: SiteStateRow
+  destinationCaps: DestinationCapRow
+  destinationStates: DestinationStateRow
   queueHolds: QueueHoldRow
-  domainSites: DomainSiteRow
+  domainDestinations: DomainDestinationRow
   destinationReplies: DestinationReplyRow
   operatorAlerts: OperatorAlertRow
   dsnNotices: DsnNoticeRow

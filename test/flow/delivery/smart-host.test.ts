@@ -141,7 +141,7 @@ test('a refused login defers mail and raises an alert; the password is not discl
   })
   assert.equal([alerts[0].kind, alerts[0].mx_host], ['smart-host-login', 'relay.there.test'])
 
-  const stored = ['attempts', 'events', 'deliveries', 'operator_alerts', 'site_states'].map(table =>
+  const stored = ['attempts', 'events', 'deliveries', 'operator_alerts', 'destination_states'].map(table =>
     mailhorn.rows(`select * from ${table}`),
   )
   const told = JSON.stringify([stored, email, alerts])

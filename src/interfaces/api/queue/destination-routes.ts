@@ -29,7 +29,9 @@ import {
 
 interface DestinationRoutesOptions {
   reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
-  run: Run<Pick<typeof destinationStateCommands, 'resumeSite' | 'slowSite' | 'unslowSite'>>
+  run: Run<
+    Pick<typeof destinationStateCommands, 'resumeDestination' | 'slowDestination' | 'unslowDestination'>
+  >
   db: Db
   clock: Clock
   pathsTo: PathsTo
@@ -50,7 +52,7 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
         requireOperator(request)
         const question = readDestinationQuestion(request.query, clock.now())
         const { total, entries } = await reader.reportDestinations(question)
-        const paths = await pathsTo(entries.map(({ site }) => site))
+        const paths = await pathsTo(entries.map(({ destination }) => destination))
         return listReply(
           { total, offset: question.offset },
           entries.map(destinationView(question.day, paths)),
@@ -66,9 +68,9 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       replies: { 200: resumeSchema },
       async handle(request) {
         requireOperator(request)
-        const { site } = readResume(await request.body())
-        const resumed = await run('resumeSite', { site, now: clock.now() })
-        return ok({ object: 'destination_resume', site, resumed })
+        const { site: destination } = readResume(await request.body())
+        const resumed = await run('resumeDestination', { destination, now: clock.now() })
+        return ok({ object: 'destination_resume', site: destination, resumed })
       },
     },
   ]
@@ -96,9 +98,9 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       replies: { 200: slowSchema },
       async handle(request) {
         requireOperator(request)
-        const { site, messagesPerMinute: perMinute } = readSlow(await request.body())
-        const cap = { site, perMinute, createdAt: clock.now() }
-        await run('slowSite', cap)
+        const { site: destination, messagesPerMinute: perMinute } = readSlow(await request.body())
+        const cap = { destination, perMinute, createdAt: clock.now() }
+        await run('slowDestination', cap)
         return ok(slowView(cap))
       },
     },
@@ -112,7 +114,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       async handle(request) {
         requireOperator(request)
         const { site } = readResume(await request.body())
-        return ok({ object: 'destination_unslow', site, ended: await run('unslowSite', site) })
+        return ok({ object: 'destination_unslow', site, ended: await run('unslowDestination', site) })
       },
     },
   ]

@@ -23,7 +23,14 @@ import {
   releaseSchema,
   selectorSchema,
 } from './schema.ts'
-import { entryView, queueQuery, queueSchema, readQueueQuestion, siteOf, tallyView } from './view-schema.ts'
+import {
+  destinationOf,
+  entryView,
+  queueQuery,
+  queueSchema,
+  readQueueQuestion,
+  tallyView,
+} from './view-schema.ts'
 
 interface QueueRoutesOptions {
   reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }
@@ -54,8 +61,8 @@ function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
       requireOperator(request)
       const question = readQueueQuestion(request.query, clock.now())
       const { at, total, totals, entries } = await reader.viewQueue(question)
-      const sites = entries.flatMap(entry => siteOf(question.by, entry) ?? [])
-      const paths = await pathsTo([...new Set(sites)])
+      const destinations = entries.flatMap(entry => destinationOf(question.by, entry) ?? [])
+      const paths = await pathsTo([...new Set(destinations)])
       const { body, ...reply } = listReply(
         { total, offset: question.offset },
         entries.map(entryView(question.by, paths)),

@@ -33,6 +33,10 @@ export function sourceView({ address, name, warmup, rests }: SourceEntry): z.out
     source_ip: address,
     ehlo_name: name,
     warmup: warmup && { day: warmup.number, cap: warmup.cap, caps: [...warmup.caps], sent: warmup.sent },
-    rests: rests.map(({ site, until, reason }) => ({ site, until: timestamp(until), reason })),
+    rests: rests.map(({ destination, until, reason }) => ({
+      site: destination,
+      until: timestamp(until),
+      reason,
+    })),
   }
 }

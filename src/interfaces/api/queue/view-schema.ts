@@ -12,15 +12,16 @@ import {
   VIEW_BY,
 } from '../../../pipeline/queue/view.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
-import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/model/schema.ts'
+import { DELIVERY_CLASS, type DestinationCapRow } from '../../../store/model/schema.ts'
 import { bodyReader, pageQuery, readChoice, readPage, readParameter } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
+const BY = [...VIEW_BY, 'site'] as const
 const CLASSES = ['transactional', 'broadcast', 'retry'] as const
 
 export const queueQuery = {
-  by: z.enum(VIEW_BY).default('domain'),
+  by: z.enum(BY).default('domain').meta({ description: '`site` is the former name of `destination`.' }),
   domain: z.string().optional(),
   account_id: idSchema('acc').optional(),
   class: z.enum(CLASSES).optional(),
@@ -149,10 +150,14 @@ export const unslowSchema = z.object({
 })
 export const slowListSchema = z.object({ object: z.literal('list'), data: z.array(slowSchema) })
 
-export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<typeof slowSchema> {
+export function slowView({
+  destination,
+  perMinute,
+  createdAt,
+}: DestinationCapRow): z.output<typeof slowSchema> {
   return {
     object: 'destination_slow',
-    site,
+    site: destination,
     messages_per_minute: perMinute,
     created_at: timestamp(createdAt),
   }
@@ -160,10 +165,10 @@ export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<t
 
 /** @throws ApiError 422 */
 export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
-  const by = readChoice(query, 'by', VIEW_BY) ?? 'domain'
+  const by = readChoice(query, 'by', BY) ?? 'domain'
   const named = readChoice(query, 'class', CLASSES)
   return {
-    by,
+    by: by === 'site' ? 'destination' : by,
     domain: readParameter(query, 'domain', parseDomain, 'a domain name') ?? null,
     accountId:
       readParameter(query, 'account_id', text => parseWireId('acc', text), "an account's id") ?? null,
@@ -177,7 +182,7 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
   const dayOf = (text: string) => (isUtcDay(text) ? text : undefined)
   const day = readParameter(query, 'day', dayOf, 'a date such as `2026-08-05`') ?? utcDay(now)
-  return { day, site: query.get('site') || null, now, ...readPage(query) }
+  return { day, destination: query.get('site') || null, now, ...readPage(query) }
 }
 
 export function entryView(
@@ -187,17 +192,17 @@ export function entryView(
   return entry => ({
     object: 'queue_entry',
     domain: by === 'domain' ? entry.name : null,
-    site: siteOf(by, entry),
+    site: destinationOf(by, entry),
     ...tallyView(entry),
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
     last_reply: entry.lastReply,
-    paths: (paths.get(siteOf(by, entry) ?? '') ?? []).map(pathView),
+    paths: (paths.get(destinationOf(by, entry) ?? '') ?? []).map(pathView),
   })
 }
 
-export function siteOf(by: QueueQuestion['by'], { name, site }: QueueEntry): string | null {
-  return by === 'site' ? name : site
+export function destinationOf(by: QueueQuestion['by'], { name, destination }: QueueEntry): string | null {
+  return by === 'destination' ? name : destination
 }
 
 export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueTally) {
@@ -214,13 +219,13 @@ export function destinationView(
   day: string,
   paths: ReadonlyMap<string, readonly PathState[]>,
 ): (entry: DestinationEntry) => z.output<typeof destinationSchema> {
-  return ({ site, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
+  return ({ destination, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
     object: 'destination',
-    site,
+    site: destination,
     day,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
-    paths: (paths.get(site) ?? []).map(pathView),
+    paths: (paths.get(destination) ?? []).map(pathView),
     ...by,
     deferred_by_class: deferredBy,
     bounced_by_class: bouncedBy,

@@ -65,7 +65,7 @@ export const queueOperations = {
   'destination.resume': operation(
     z.object({ destination: destinationName }),
     async ({ run, clock }, { destination }) => {
-      if (await run('resumeSite', { site: destination, now: clock.now() })) return { destination }
+      if (await run('resumeDestination', { destination, now: clock.now() })) return { destination }
       throw new OperationRefused(`${destination} is not paused.`)
     },
   ),

@@ -13,7 +13,7 @@ import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { DeliveryStatus } from '../../../store/model/schema.ts'
 import type { Finish } from '../../queue/commands.ts'
-import { type Destination, type DestinationResult, replyFormOf } from '../../queue/destinations.ts'
+import { type CountedResult, type DestinationResult, replyFormOf } from '../../queue/destinations.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
 import { fingerprintOf } from '../message/signature-fingerprint.ts'
 import type { StoredSignature } from '../message/signed-head.ts'
@@ -38,8 +38,8 @@ export function finishOf(
   random: () => number,
 ): Finish {
   const finish = uncountedFinish(delivery, result, facts, random)
-  const destination = countersOf(facts.destination, result, finish.status)
-  return destination ? { ...finish, destination } : finish
+  const counted = countersOf(facts.destination, result, finish.status)
+  return counted ? { ...finish, counted } : finish
 }
 
 const COUNTED_RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
@@ -51,14 +51,14 @@ const COUNTED_RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
 
 /** Returns what is counted at the destination; undefined when the result is not counted. */
 function countersOf(
-  site: string | null,
+  destination: string | null,
   { class: why, text }: AttemptResult,
   status: DeliveryStatus,
-): Destination | undefined {
+): CountedResult | undefined {
   const result = COUNTED_RESULTS[status]
-  if (site === null || result === undefined) return undefined
-  if (result === 'delivered') return { site, result, class: null, replyForm: null }
-  return { site, result, class: why, replyForm: replyFormOf(text) }
+  if (destination === null || result === undefined) return undefined
+  if (result === 'delivered') return { destination, result, class: null, replyForm: null }
+  return { destination, result, class: why, replyForm: replyFormOf(text) }
 }
 
 function uncountedFinish(

@@ -1,5 +1,5 @@
 /** Rate limits that the operator has set for destinations, cached by each delivery thread. */
-import type { SiteCapRow } from '../../../store/model/schema.ts'
+import type { DestinationCapRow } from '../../../store/model/schema.ts'
 
 interface CapRegistry {
   /** Messages per second; null when there is no limit. */
@@ -10,13 +10,15 @@ interface CapRegistry {
 
 const SECONDS_PER_MINUTE = 60
 
-export function createCapRegistry(list: () => Promise<readonly SiteCapRow[]>): CapRegistry {
+export function createCapRegistry(list: () => Promise<readonly DestinationCapRow[]>): CapRegistry {
   let known = new Map<string, number>()
   return {
     capOf: destination => known.get(destination) ?? null,
     async read() {
       const former = known
-      known = new Map((await list()).map(({ site, perMinute }) => [site, perMinute / SECONDS_PER_MINUTE]))
+      known = new Map(
+        (await list()).map(({ destination, perMinute }) => [destination, perMinute / SECONDS_PER_MINUTE]),
+      )
       return [...new Set([...former.keys(), ...known.keys()])].filter(
         destination => former.get(destination) !== known.get(destination),
       )

@@ -61,8 +61,8 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
     async begin({ destination, source, state, unstarted, allPathsPaused }) {
       const { until: pausedUntil, ms: pauseMs, reason } = state
       await Promise.all([
-        run('putSiteState', {
-          site: destination,
+        run('putDestinationState', {
+          destination,
           source,
           pausedUntil,
           pauseMs,
@@ -78,7 +78,7 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
       await expire([...queueKeysOf(destination), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
     },
     async end({ destination, source }, domain) {
-      await run('clearSiteState', { site: destination, source })
+      await run('clearDestinationState', { destination, source })
       const now = clock.now()
       for await (const queueKey of deferredQueueKeysOf(destination, domain))
         for (let after: Mark | null = null, isFirst = true; isFirst || after; isFirst = false)

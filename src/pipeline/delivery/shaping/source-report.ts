@@ -15,7 +15,7 @@ export interface SourceEntry {
   /** Null when the address is not being warmed up. */
   warmup: (WarmupDay & { caps: readonly number[]; sent: Pick<WarmupCount, 'provider' | 'count'>[] }) | null
   /** Destinations that are paused for this address, the one that is tried first at the front. */
-  rests: { site: string; until: number; reason: string }[]
+  rests: { destination: string; until: number; reason: string }[]
 }
 
 export interface SourceReportOptions {
@@ -40,7 +40,7 @@ export async function reportSources(
       .map(({ provider, count }) => ({ provider, count }))
     const rests = paused
       .filter(({ source }) => source === '' || source.split(' ').includes(address))
-      .map(({ site, pausedUntil: until, reason }) => ({ site, until, reason }))
+      .map(({ destination, pausedUntil: until, reason }) => ({ destination, until, reason }))
       .sort((a, b) => a.until - b.until)
     return { address, name: name ?? localName, warmup: day ? { ...day, caps: plan.caps, sent } : null, rests }
   })

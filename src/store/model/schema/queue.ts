@@ -1,14 +1,11 @@
-/**
- * Tables of the queue: deliveries, their attempts, and the state of destinations (called *sites* in the
- * columns).
- */
+/** Tables of the queue: deliveries, their attempts, and the state of destinations. */
 import type { Id } from '../../../lib/ids.ts'
 import type { Flag, Json } from './values.ts'
 
 /** State of a destination that is paused. */
-export interface SiteStateRow {
+export interface DestinationStateRow {
   /** Name of the destination. */
-  site: string
+  destination: string
   /** Source addresses that are paused, separated by blanks; empty for all. */
   source: string
   pausedUntil: number
@@ -18,8 +15,8 @@ export interface SiteStateRow {
 }
 
 /** Rate limit that the operator has set for a destination. */
-export interface SiteCapRow {
-  site: string
+export interface DestinationCapRow {
+  destination: string
   /** Messages per minute over all source addresses. */
   perMinute: number
   createdAt: number

@@ -24,9 +24,9 @@ export interface QueueHoldRow extends MailSelector {
 }
 
 /** Destination to which the mail of a domain went last. */
-export interface DomainSiteRow {
+export interface DomainDestinationRow {
   domain: string
-  site: string
+  destination: string
   seenAt: number
 }
 
@@ -34,7 +34,7 @@ export interface DomainSiteRow {
 export interface DestinationReplyRow {
   /** UTC day, such as `2026-11-21`. */
   day: string
-  site: string
+  destination: string
   /** The reply without the parts that differ between messages; empty for all replies beyond the first few. */
   form: string
   /** One of the replies, unchanged. */

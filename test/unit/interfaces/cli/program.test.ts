@@ -468,7 +468,7 @@ test('queue ages, queue destinations: deliveries are shown by age, held ones sep
   const held = { domain: 'far.test', accountId: null, broadcastId: null, emailId: null }
   const [id, createdAt] = [newId(clock.now()), clock.now()]
   await run('putHold', { ...held, id, reason: 'a \x1b[31mreason', createdAt, releasedAt: null })
-  change("insert into domain_sites values ('there.test', 'mx.there.test', 0)")
+  change("insert into domain_destinations values ('there.test', 'mx.there.test', 0)")
   clock.advance(7 * 60_000)
   const { out } = await runLine('queue', 'ages')
   assert.equal(
@@ -639,8 +639,8 @@ test('source warmup: progress and messages of today are shown', async t => {
   const today = { address: '192.0.2.2', day: '2026-11-21', most: 100 }
   await command('grantWarmup', { ...today, provider: 'google', wanted: 70 })
   await command('grantWarmup', { ...today, provider: 'other', wanted: 5 })
-  await command('putSiteState', {
-    ...{ site: 'mx.down.test', source: '192.0.2.1', pausedUntil: clock.now() + 60_000 },
+  await command('putDestinationState', {
+    ...{ destination: 'mx.down.test', source: '192.0.2.1', pausedUntil: clock.now() + 60_000 },
     ...{ pauseMs: 60_000, reason: 'no answer', changedAt: clock.now() },
   })
   const { out } = await run('source', 'warmup')

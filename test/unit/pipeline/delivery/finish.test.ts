@@ -284,18 +284,18 @@ test('signatures are kept for a retry, and a fingerprint of them at the end', ()
   }
 })
 
-const counted = { site: 'a destination', class: 'rate-limited', replyForm: '421 4.7.0 slow down #' }
+const counted = { destination: 'a destination', class: 'rate-limited', replyForm: '421 4.7.0 slow down #' }
 for (const [kind, expected] of [
-  ['delivered', { site: 'a destination', result: 'delivered', class: null, replyForm: null }],
+  ['delivered', { destination: 'a destination', result: 'delivered', class: null, replyForm: null }],
   ['deferred', { ...counted, result: 'deferred' }],
   ['bounced', { ...counted, result: 'bounced' }],
   ['failed', { ...counted, result: 'expired' }],
   ['suppressed', undefined],
-] as [AttemptResult['kind'], Finish['destination']][])
+] as [AttemptResult['kind'], Finish['counted']][])
   test(`an attempt that ends ${kind} counts as ${expected?.result ?? 'nothing'}`, () => {
     const result = endingOf(kind, '421 4.7.0 slow down 17', { class: 'rate-limited' })
-    assert.equal(finish(result, { destination: 'a destination' }).destination, expected)
-    assert.is(finish(result).destination, undefined)
+    assert.equal(finish(result, { destination: 'a destination' }).counted, expected)
+    assert.is(finish(result).counted, undefined)
   })
 
 test.run()

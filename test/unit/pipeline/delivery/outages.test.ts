@@ -6,7 +6,7 @@ import { openWorker, ZONE } from './open-worker.ts'
 const test = suite('outages')
 const HOUR_MS = 3_600_000
 
-/** A site that is down until the test says otherwise. */
+/** A destination that is down until the test says otherwise. */
 async function open(t: TestContext, zone: string = ZONE) {
   let isDown = true
   const worker = await openWorker(t, {
@@ -24,7 +24,10 @@ async function open(t: TestContext, zone: string = ZONE) {
     },
     count: (status: string) => rows('select 1 from deliveries where status = ?', status).length,
     states: () =>
-      rows('select site, paused_until - ? as rest, pause_ms, reason from site_states', clock.now()),
+      rows(
+        'select destination, paused_until - ? as rest, pause_ms, reason from destination_states',
+        clock.now(),
+      ),
     waiting: () => rows('select attempts from deliveries where state = 0 and next_at <= ?', clock.now()),
   }
 }
@@ -37,7 +40,7 @@ test('a destination that is down costs a few attempts; the rest of its mail stay
   await until(() => count('delivery_delayed') === 5 && states().length === 1)
   assert.equal(pauses, ['mx.there.test 60000'])
   assert.equal(states(), [
-    { site: 'mx.there.test', rest: 60_000, pause_ms: 60_000, reason: '421 4.3.2 going down' },
+    { destination: 'mx.there.test', rest: 60_000, pause_ms: 60_000, reason: '421 4.3.2 going down' },
   ])
   await until(() => rows('select 1 from deliveries where state = 1').length === 0)
   assert.equal(
@@ -84,7 +87,7 @@ test("a paused destination is retried at once at the operator's request", async 
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
   comesBack()
-  const resume = () => run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  const resume = () => run('resumeDestination', { destination: 'mx.there.test', now: clock.now() })
   assert.is(await resume(), true)
   await until(() => count('delivered') === 20)
   assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test answers'])
@@ -96,7 +99,7 @@ test('a destination that is still down after an ordered retry is paused for long
   const { send, run, count, states, clock, pauses } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
-  await run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  await run('resumeDestination', { destination: 'mx.there.test', now: clock.now() })
   await until(() => states()[0]?.pause_ms === 120_000)
   assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test 120000'])
 })
@@ -115,7 +118,7 @@ test('when the destination answers, its deferred mail of all domains is due, exc
   await send(...names(20))
   await until(() => states().length === 1)
   comesBack()
-  await run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  await run('resumeDestination', { destination: 'mx.there.test', now: clock.now() })
   await until(() => count('delivered') === 22)
   await when('ok+b@far.test', 'delivered')
   assert.equal(

@@ -20,8 +20,12 @@ async function open(t: TestContext) {
   /** The view a while after the last mail came. */
   const view = (question: Partial<QueueQuestion> = {}, afterMs = 0) =>
     viewQueue(store.db, { ...ALL, now: post.clock.now() + afterMs, ...question })
-  const goesTo = (domain: string, site: string) =>
-    store.change('insert into domain_sites (domain, site, seen_at) values (?, ?, 0)', domain, site)
+  const goesTo = (domain: string, destination: string) =>
+    store.change(
+      'insert into domain_destinations (domain, destination, seen_at) values (?, ?, 0)',
+      domain,
+      destination,
+    )
   return {
     ...store,
     ...post,
@@ -115,12 +119,12 @@ test('queue view: deliveries are grouped by destination where it is known', asyn
   goesTo('one.test', 'mx.big.test')
   goesTo('two.test', 'mx.big.test')
   await send('a@one.test', 'b@two.test', 'c@three.test')
-  assert.equal(await parts({ by: 'site' }), [
+  assert.equal(await parts({ by: 'destination' }), [
     ['mx.big.test', 2, 0, 0, 0],
     [null, 1, 0, 0, 0],
   ])
   assert.equal(
-    (await view()).entries.map(({ name, site }) => [name, site]),
+    (await view()).entries.map(({ name, destination }) => [name, destination]),
     [
       ['one.test', 'mx.big.test'],
       ['three.test', null],

@@ -48,8 +48,12 @@ async function open(t: TestContext) {
     passwords: quickPasswords(),
     apiKeyPrefix: 're_',
     accessTokenPrefix: 'mh_',
-    pathsTo: async sites =>
-      new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
+    pathsTo: async destinations =>
+      new Map(
+        destinations
+          .filter(destination => destination === 'mx.there.test')
+          .map(destination => [destination, [PATH]]),
+      ),
   }
   const refusal = async (name: string, input: unknown) => {
     const error = await carryOut(parts, name, input).then(
@@ -555,9 +559,9 @@ test('control socket: a client leaves within a reply that it does not read; the 
   const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
   const paths = Array.from({ length: 20_000 }, () => PATH)
   const { socket, folder, close } = await serve(t, {
-    async pathsTo(sites) {
+    async pathsTo(destinations) {
       hear()
-      return new Map(sites.map(site => [site, paths]))
+      return new Map(destinations.map(destination => [destination, paths]))
     },
   })
   const client = connect(socket)
