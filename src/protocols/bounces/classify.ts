@@ -90,7 +90,11 @@ function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, co
   return status !== undefined && RECIPIENT_STATUSES.has(status)
 }
 
-function pressureOf(bounceClass: BounceClass, rule: Rule, { phase, code }: ReplyReading): DestinationPressure {
+function pressureOf(
+  bounceClass: BounceClass,
+  rule: Rule,
+  { phase, code }: ReplyReading,
+): DestinationPressure {
   if (bounceClass === 'greylisted' || rule.oneRecipient) return 'none'
   if (bounceClass === 'rate-limited' || code === '421') return 'congestion'
   if (bounceClass === 'blocked') return 'reputation'
