@@ -43,7 +43,7 @@ import { createHostTlsPolicies } from '../pipeline/delivery/tls-policy/host-tls-
 import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { createTlsResults } from '../pipeline/delivery/tls-policy/tls-results.ts'
 import { createUndeliverable } from '../pipeline/delivery/undeliverable.ts'
-import { createDeliveryWorker } from '../pipeline/delivery/worker.ts'
+import { DeliveryWorker } from '../pipeline/delivery/worker.ts'
 import {
   listDestinationCaps,
   listPausedDestinations,
@@ -143,27 +143,59 @@ const router = createRouter({
   securityOf: createSecurityOf({ sts: tls.mtaSts ? openMtaStsCache() : null, dane }),
   hostedOf: hosted.find,
 })
-const worker = createDeliveryWorker({
+const worker = new DeliveryWorker({
   clock,
-  resolver,
-  random,
+  transport: {
+    clock,
+    resolver,
+    random,
+    localName: settings.localName,
+    port: network.port,
+    allowPrivateAddresses: network.allowPrivateAddresses,
+    tlsPolicies: createHostTlsPolicies({ clock, authorities: network.authorities, dane }),
+    tlsResults,
+    sourceIps: createSourceIps(settings.sourceIps, clock),
+    pool: createSessionPool(clock, {
+      messagesPerConnection: host => limitsOf(host).messagesPerConnection,
+      maxIdle: Math.ceil(connections.maxIdle / settings.threadCount),
+    }),
+    smartHostOf,
+    simulate: simulatedAttempt,
+    deliverLocally: createLocalDelivery({
+      run: writer.run,
+      blobs,
+      reservations: createBlobReservations({
+        blobs,
+        db,
+        onLeftBehind: err =>
+          log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted'),
+      }),
+      localName: settings.localName,
+    }),
+    undeliverable: createUndeliverable({ find, clock }),
+  },
+  thread: {
+    owner: data.owner,
+    leaseMs: data.leases.leaseMs,
+    index: data.index,
+    threadCount: settings.threadCount,
+  },
+  queries: {
+    deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(db, destination, domain),
+    waitingIn: (queueKey, after, limit) => waitingAt({ db }, { kind: 'queueKey', queueKey }, after, limit),
+  },
+  events: {
+    async onStored(delivery, result) {
+      events.attemptFinished(delivery, result)
+      if (result.alert) await alerts.raise(delivery, result, clock.now())
+      if (result.simulated) await recordFollowUps(writer.run, delivery, result, clock.now())
+    },
+    onBreakerOpen: events.destinationPaused,
+    onResumed: events.destinationRetryRequested,
+    onRecovery: events.destinationResumed,
+    onError: events.stepFailed,
+  },
   run: leases?.run ?? writer.run,
-  waitingIn: (queueKey, after, limit) => waitingAt({ db }, { kind: 'queueKey', queueKey }, after, limit),
-  deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(db, destination, domain),
-  owner: data.owner,
-  leaseMs: data.leases.leaseMs,
-  index: data.index,
-  threadCount: settings.threadCount,
-  localName: settings.localName,
-  port: network.port,
-  allowPrivateAddresses: network.allowPrivateAddresses,
-  tlsPolicies: createHostTlsPolicies({ clock, authorities: network.authorities, dane }),
-  tlsResults,
-  sourceIps: createSourceIps(settings.sourceIps, clock),
-  pool: createSessionPool(clock, {
-    messagesPerConnection: host => limitsOf(host).messagesPerConnection,
-    maxIdle: Math.ceil(connections.maxIdle / settings.threadCount),
-  }),
   slots: createSlots({
     adaptiveLimit: createAdaptiveLimit({
       clock,
@@ -183,33 +215,10 @@ const worker = createDeliveryWorker({
   }),
   limitsOf,
   capOf: caps.capOf,
-  smartHostOf,
   router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
-  simulate: simulatedAttempt,
-  deliverLocally: createLocalDelivery({
-    run: writer.run,
-    blobs,
-    reservations: createBlobReservations({
-      blobs,
-      db,
-      onLeftBehind: err =>
-        log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted'),
-    }),
-    localName: settings.localName,
-  }),
-  undeliverable: createUndeliverable({ find, clock }),
   forward: (to, queueKey, route) =>
     queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedQueueKey),
-  async onStored(delivery, result) {
-    events.attemptFinished(delivery, result)
-    if (result.alert) await alerts.raise(delivery, result, clock.now())
-    if (result.simulated) await recordFollowUps(writer.run, delivery, result, clock.now())
-  },
-  onBreakerOpen: events.destinationPaused,
-  onResumed: events.destinationRetryRequested,
-  onRecovery: events.destinationResumed,
-  onError: events.stepFailed,
 })
 
 const keeper =
@@ -313,7 +322,9 @@ function openMtaStsCache() {
 function readCaps() {
   caps
     .read()
-    .then(destinations => destinations.forEach(worker.updateRate))
+    .then(destinations => {
+      for (const destination of destinations) worker.updateRate(destination)
+    })
     .catch(err =>
       log.error({ event: 'rate_limits_read_failed', err }, 'Rate limits of destinations could not be read'),
     )

@@ -19,8 +19,9 @@ import type { EgressSource } from './shaping/source-ips.ts'
 import type { SlowDeliveryTimer } from './slow-delivery-timer.ts'
 import { type TransmitOptions, transmit } from './transport.ts'
 
-export interface DeliveryRunnerOptions extends TransmitOptions {
+export interface DeliveryRunnerOptions {
   clock: Clock
+  transport: TransmitOptions
   router: Router
   maker: MessageMaker
   /** Called when the result of an attempt is stored. */
@@ -70,7 +71,7 @@ export function createDeliveryRunner(
     lastBytes = message.sizeBytes
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
-    const result = await transmit(options, route, delivery, message, source, slot)
+    const result = await transmit(options.transport, route, delivery, message, source, slot)
     return { result, message, destination: countedDestination(route) }
   }
 
@@ -105,7 +106,7 @@ export function createDeliveryRunner(
         judge(signalOf(result), result.text)
         const facts = { startedAt, finishedAt: clock.now(), message, destination }
         recorder
-          .record(finishOf(delivery, result, facts, options.random))
+          .record(finishOf(delivery, result, facts, options.transport.random))
           .then(good => (good ? options.onStored(delivery, result) : undefined))
           .catch(error => onError(error, delivery))
         return true

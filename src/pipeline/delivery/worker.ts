@@ -5,11 +5,19 @@
  * In: queue keys that are due (`addDue`), and changes of holds, limits and pauses. Out: messages over SMTP,
  * and commands to the writer. Called by `workers/delivery.ts`, the entry of the thread.
  *
- * Each destination is served by one thread. A queue key is announced to all threads; the thread that its
- * domain hashes to finds the route, and forwards the key to the thread that the destination hashes to.
+ * A delivery takes these steps:
+ * 1. A queue key becomes due (`addDue`). The thread that its domain hashes to finds the route, and forwards
+ *    the key to the thread of the destination (`addForwarded`).
+ * 2. The scheduler claims deliveries as far as the destination has capacity.
+ * 3. The shaper holds them until their egress path and the thread admit them.
+ * 4. The runner builds the message, finds the route and transmits it (`attempt.ts`).
+ * 5. The result is judged for the path, and recorded.
+ * 6. When a circuit breaker opens or closes, outages store it and return or wake deliveries.
+ *
+ * Each destination is served by one thread. A queue key is announced to all threads.
  */
 import { hashText } from '../../lib/hash.ts'
-import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
+import type { Claim, ClaimedDelivery, QueueKey, Run } from '../../store/model/command.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { mayBeAbout } from '../queue/hold-rows.ts'
@@ -19,51 +27,41 @@ import { createScheduler, type Scheduler } from '../queue/scheduler.ts'
 import { createDeliveryRunner, type DeliveryRunnerOptions } from './delivery-runner.ts'
 import type { DestinationLimits } from './destinations/providers.ts'
 import { type PreSigner, type PreSignerOptions, startPreSigner } from './message/pre-signer.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
 import type { DeliveryRoute } from './route.ts'
 import type { BreakerState } from './shaping/circuit-breaker.ts'
-import type { PathKey } from './shaping/congestion-feedback.ts'
-import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './shaping/outages.ts'
+import type { OpenBreaker, PathKey } from './shaping/congestion-feedback.ts'
+import {
+  createOutages,
+  leaseRef,
+  type OutageCommands,
+  type OutageOptions,
+  type Outages,
+} from './shaping/outages.ts'
 import { createShaper, type Shaper } from './shaping/shaper.ts'
 import type { Slots } from './shaping/slots.ts'
 import type { WarmupBudgets } from './shaping/warmup-budget.ts'
-import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
+import { createSlowDeliveryTimer, type SlowDeliveryTimer } from './slow-delivery-timer.ts'
 
-interface DeliveryWorker {
-  /** Adds queue keys that were announced to all threads. Only the thread of the domain acts on them. */
-  addDue(queueKeys: readonly DueQueueKey[]): void
-  /** Adds a queue key that another thread has forwarded, with its route. */
-  addForwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
-  /**
-   * Restores a circuit breaker that was open before a restart. Does nothing if another thread serves the
-   * destination.
-   */
-  restoreBreaker(name: PathKey, state: BreakerState): void
-  /** Returns claimed deliveries that match a hold and have not started. */
-  hold(selector: MailSelector): void
-  /** State of the paths to those destinations that this worker knows. */
-  pathsTo(destinations: readonly string[]): Map<string, PathState[]>
-  /** Tries a paused destination at once, at the operator's request. */
-  probeNow(destination: string): void
-  /** Applies a new rate limit of the operator. */
-  updateRate(destination: string): void
-  /**
-   * Starts nothing more, waits for attempts in progress, and returns the leases of deliveries that have not
-   * started.
-   * @returns the number of results that could not be stored
-   */
-  stop(graceMs: number): Promise<number>
-}
-
-interface WorkerOptions extends DeliveryRunnerOptions {
+interface WorkerOptions extends Pick<DeliveryRunnerOptions, 'clock' | 'transport' | 'router' | 'maker'> {
   run: Run<typeof queueCommands & OutageCommands>
-  deferredQueueKeysOf: OutageOptions['deferredQueueKeysOf']
   slots: Slots
   /** Closed together with the worker. */
   warmupBudgets: WarmupBudgets
   limitsOf(destination: string): DestinationLimits
   /** See `ShaperOptions`. */
   capOf(destination: string): number | null
+  thread: ThreadPlace
+  queries: QueueQueries
+  /**
+   * Passes a queue key to the thread that serves its destination, with the route, so that both threads use
+   * the same one.
+   */
+  forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
+  events: WorkerEvents
+}
+
+interface ThreadPlace {
   /** Identifies the leases of this thread since its start. */
   owner: string
   /** Duration of a lease in ms. */
@@ -71,113 +69,206 @@ interface WorkerOptions extends DeliveryRunnerOptions {
   /** Index of this delivery thread. */
   index: number
   threadCount: number
-  /**
-   * Passes a queue key to the thread that serves its destination, with the route, so that both threads use
-   * the same one.
-   */
-  forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
+}
+
+interface QueueQueries {
+  deferredQueueKeysOf: OutageOptions['deferredQueueKeysOf']
+  /** Deliveries that wait in the queue key, in order. */
+  waitingIn: PreSignerOptions['waitingIn']
+}
+
+interface WorkerEvents extends Pick<DeliveryRunnerOptions, 'onStored' | 'onError'> {
   /** Called when a circuit breaker opens. */
   onBreakerOpen(name: PathKey, state: BreakerState): void
   /** Called when the operator ends a pause. */
   onResumed(destination: string): void
   /** Called when a paused path gets an answer. */
   onRecovery(name: PathKey): void
-  /** Deliveries that wait in the queue key, in order. */
-  waitingIn: PreSignerOptions['waitingIn']
 }
 
 /** Time in ms for results that could not be stored because the disk was full or the database unavailable. */
 const DRAIN_MS_MAX = 3_000
 
-export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
-  const { clock, run, router, owner, threadCount, index, onError } = options
-  const stopping = new AbortController()
-  const recorder = createRecorder(run, clock, stopping.signal)
-  const slow = createSlowDeliveryTimer(run, clock, onError)
-  const threadOf = (key: string) => hashText(key) % threadCount
-  const leaseFromNow = () => ({ now: clock.now(), leaseUntil: clock.now() + options.leaseMs })
+export class DeliveryWorker {
+  readonly #options: WorkerOptions
+  readonly #stopping = new AbortController()
+  readonly #recorder: Recorder
+  readonly #slow: SlowDeliveryTimer
+  readonly #shaper: Shaper
+  readonly #scheduler: Scheduler
+  readonly #preSigner: PreSigner
+  readonly #outages: Outages
 
-  const giveBack = (leases: readonly ClaimedDelivery[]) => {
-    for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
+  constructor(options: WorkerOptions) {
+    const { clock, run, events, queries } = options
+    this.#options = options
+    this.#recorder = createRecorder(run, clock, this.#stopping.signal)
+    this.#slow = createSlowDeliveryTimer(run, clock, events.onError)
+    this.#shaper = this.#createShaper(options)
+    this.#scheduler = createScheduler({
+      clock,
+      destinationOf: queueKey => this.#destinationOf(queueKey),
+      capacityOf: this.#shaper.capacityOf,
+      claim: queueKeys => this.#claim(queueKeys),
+      take: this.#shaper.take,
+      onError: events.onError,
+    })
+    this.#preSigner = startPreSigner({
+      clock,
+      isPaused: this.#shaper.isPaused,
+      isIdle: () => !options.slots.isBusy,
+      queueKeysOf: this.#scheduler.queueKeysOf,
+      waitingIn: queries.waitingIn,
+      hasRoom: options.maker.hasRoom,
+      signAhead: options.maker.signAhead,
+      onError: events.onError,
+    })
+    this.#outages = createOutages({
+      clock,
+      run,
+      queueKeysOf: this.#scheduler.queueKeysOf,
+      deferredQueueKeysOf: queries.deferredQueueKeysOf,
+    })
   }
-  const shaper = createShaper({
-    ...options,
-    ...createDeliveryRunner(options, recorder, slow, stopping.signal),
-    onRoom: destination => scheduler.reopen(destination),
-    onSpent: (destination, unstarted) => void outages.spendWarmup(destination, unstarted).catch(onError),
-    onBreakerOpen(opened) {
-      options.onBreakerOpen(opened, opened.state)
-      outages.begin(opened).catch(onError)
-      preSigner.watch(opened.destination)
-    },
-    onRecovery(name, { domain }) {
-      options.onRecovery(name)
-      outages.end(name, domain).catch(onError)
-    },
-    giveBack,
-  })
-  const scheduler = createScheduler({
+
+  /** Adds queue keys that were announced to all threads. Only the thread of the domain acts on them. */
+  addDue(queueKeys: readonly DueQueueKey[]): void {
+    this.#scheduler.note(queueKeys.filter(({ domain }) => this.#isOurs(domain)))
+  }
+
+  /** Adds a queue key that another thread has forwarded, with its route. */
+  addForwarded(queueKey: DueQueueKey, route: DeliveryRoute): void {
+    this.#options.router.prime(queueKey.domain, route)
+    this.#scheduler.note([queueKey])
+  }
+
+  /**
+   * Restores a circuit breaker that was open before a restart. Does nothing if another thread serves the
+   * destination.
+   */
+  restoreBreaker(name: PathKey, state: BreakerState): void {
+    if (!this.#isOurs(name.destination)) return
+    this.#shaper.restoreBreaker(name, state)
+    this.#preSigner.watch(name.destination)
+  }
+
+  /** Returns claimed deliveries that match a hold and have not started. */
+  hold(selector: MailSelector): void {
+    // claims of the same commit arrive in this turn of the event loop
+    setImmediate(() => {
+      this.#giveBack(this.#shaper.recall(delivery => mayBeAbout(selector, delivery)))
+    })
+  }
+
+  /** State of the paths to those destinations that this worker knows. */
+  pathsTo(destinations: readonly string[]): Map<string, PathState[]> {
+    const found = destinations.map(name => [name, this.#shaper.pathsTo(name)] as const)
+    return new Map(found.filter((entry): entry is [string, PathState[]] => entry[1] !== undefined))
+  }
+
+  /** Tries a paused destination at once, at the operator's request. */
+  probeNow(destination: string): void {
+    if (this.#shaper.probeNow(destination)) this.#options.events.onResumed(destination)
+  }
+
+  /** Applies a new rate limit of the operator. */
+  updateRate(destination: string): void {
+    this.#shaper.updateRate(destination)
+  }
+
+  /**
+   * Starts nothing more, waits for attempts in progress, and returns the leases of deliveries that have not
+   * started.
+   * @returns the number of results that could not be stored
+   */
+  async stop(graceMs: number): Promise<number> {
+    const { run, warmupBudgets, transport } = this.#options
+    await Promise.all([this.#scheduler.stop(), this.#preSigner.stop()])
+    await Promise.all(this.#shaper.stop().map(lease => run('release', leaseRef(lease))))
+    await this.#shaper.idle(graceMs)
+    this.#slow.close()
+    const unstored = await this.#recorder.drained(DRAIN_MS_MAX)
+    this.#stopping.abort(new Error('the delivery worker is stopping'))
+    await this.#recorder.drained()
+    await warmupBudgets.close()
+    await transport.pool.close()
+    return unstored
+  }
+
+  #createShaper({
     clock,
-    async destinationOf(queueKey) {
-      const route = await router.routeOf(queueKey.domain)
-      if (threadOf(route.destination) === index) return route.destination
-      options.forward(threadOf(route.destination), { ...queueKey, at: clock.now() }, route)
-      return null
-    },
-    capacityOf: shaper.capacityOf,
-    claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
-    take: shaper.take,
-    onError,
-  })
-  const preSigner = startPreSigning(options, shaper, scheduler)
-  const outages = createOutages({ ...options, queueKeysOf: scheduler.queueKeysOf })
-
-  return {
-    addDue: queueKeys => scheduler.note(queueKeys.filter(({ domain }) => threadOf(domain) === index)),
-    addForwarded(queueKey, route) {
-      router.prime(queueKey.domain, route)
-      scheduler.note([queueKey])
-    },
-    restoreBreaker(name, state) {
-      if (threadOf(name.destination) !== index) return
-      shaper.restoreBreaker(name, state)
-      preSigner.watch(name.destination)
-    },
-    hold(selector) {
-      // claims of the same commit arrive in this turn of the event loop
-      setImmediate(() => {
-        giveBack(shaper.recall(delivery => mayBeAbout(selector, delivery)))
-      })
-    },
-    pathsTo(names) {
-      const found = names.map(name => [name, shaper.pathsTo(name)] as const)
-      return new Map(found.filter((entry): entry is [string, PathState[]] => entry[1] !== undefined))
-    },
-    probeNow(destination) {
-      if (shaper.probeNow(destination)) options.onResumed(destination)
-    },
-    updateRate: shaper.updateRate,
-    async stop(graceMs) {
-      await Promise.all([scheduler.stop(), preSigner.stop()])
-      await Promise.all(shaper.stop().map(lease => run('release', leaseRef(lease))))
-      await shaper.idle(graceMs)
-      slow.close()
-      const unstored = await recorder.drained(DRAIN_MS_MAX)
-      stopping.abort(new Error('the delivery worker is stopping'))
-      await recorder.drained()
-      await options.warmupBudgets.close()
-      await options.pool.close()
-      return unstored
-    },
+    slots,
+    warmupBudgets,
+    transport,
+    router,
+    maker,
+    ...options
+  }: WorkerOptions): Shaper {
+    const { onStored, onError } = options.events
+    const runner = createDeliveryRunner(
+      { clock, transport, router, maker, onStored, onError },
+      this.#recorder,
+      this.#slow,
+      this.#stopping.signal,
+    )
+    return createShaper({
+      clock,
+      slots,
+      warmupBudgets,
+      sourceIps: transport.sourceIps,
+      limitsOf: options.limitsOf,
+      capOf: options.capOf,
+      prepare: runner.prepare,
+      deliver: runner.deliver,
+      onRoom: destination => this.#scheduler.reopen(destination),
+      onSpent: (destination, unstarted) =>
+        void this.#outages.spendWarmup(destination, unstarted).catch(onError),
+      onBreakerOpen: opened => this.#beginOutage(opened),
+      onRecovery: (name, { domain }) => this.#endOutage(name, domain),
+      giveBack: leases => this.#giveBack(leases),
+      onError,
+    })
   }
-}
 
-function startPreSigning(
-  { clock, slots, waitingIn, maker, onError }: WorkerOptions,
-  { isPaused }: Shaper,
-  { queueKeysOf }: Scheduler,
-): PreSigner {
-  const isIdle = () => !slots.isBusy
-  const { hasRoom, signAhead } = maker
-  return startPreSigner({ clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError })
+  #beginOutage(opened: OpenBreaker): void {
+    const { onBreakerOpen, onError } = this.#options.events
+    onBreakerOpen(opened, opened.state)
+    this.#outages.begin(opened).catch(onError)
+    this.#preSigner.watch(opened.destination)
+  }
+
+  #endOutage(name: PathKey, domain: string): void {
+    const { onRecovery, onError } = this.#options.events
+    onRecovery(name)
+    this.#outages.end(name, domain).catch(onError)
+  }
+
+  #giveBack(leases: readonly ClaimedDelivery[]): void {
+    const { run, events } = this.#options
+    for (const lease of leases) run('release', leaseRef(lease)).catch(events.onError)
+  }
+
+  /** Returns the destination of the queue key; null when it was forwarded to another thread. */
+  async #destinationOf(queueKey: QueueKey): Promise<string | null> {
+    const { clock, router, forward } = this.#options
+    const route = await router.routeOf(queueKey.domain)
+    if (this.#isOurs(route.destination)) return route.destination
+    forward(this.#threadOf(route.destination), { ...queueKey, at: clock.now() }, route)
+    return null
+  }
+
+  #claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]> {
+    const { clock, run, thread } = this.#options
+    const now = clock.now()
+    const leaseUntil = now + thread.leaseMs
+    return run('claim', { queueKeys: [...queueKeys], owner: thread.owner, now, leaseUntil })
+  }
+
+  #threadOf(key: string): number {
+    return hashText(key) % this.#options.thread.threadCount
+  }
+
+  #isOurs(key: string): boolean {
+    return this.#threadOf(key) === this.#options.thread.index
+  }
 }

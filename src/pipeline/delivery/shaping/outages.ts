@@ -19,7 +19,7 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   Pick<typeof adminCommands, 'retryBrokenOff'> &
   typeof destinationStateCommands
 
-interface Outages {
+export interface Outages {
   /**
    * Stores an open circuit breaker and returns the path's claimed deliveries to the queue. When no other path
    * is left, deliveries that have reached their maximum lifetime expire.

@@ -38,8 +38,7 @@ function open(sizeBytes = 22, simulate = simulatedAttempt) {
     clock,
     maker: { make },
     router: { routeOf: async () => ({ destination: SIMULATOR, target }) },
-    simulate,
-    random: () => 0.5,
+    transport: { simulate, random: () => 0.5 },
     onStored: async () => {},
     onError: (error: unknown) => assert.unreachable(String(error)),
   } as unknown as DeliveryRunnerOptions

@@ -13,7 +13,7 @@ import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/sourc
 import { createWarmupBudgets } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
-import { createDeliveryWorker } from '../../../../src/pipeline/delivery/worker.ts'
+import { DeliveryWorker } from '../../../../src/pipeline/delivery/worker.ts'
 import { RESUMED } from '../../../../src/pipeline/queue/destination-states.ts'
 import { HELD } from '../../../../src/pipeline/queue/hold.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../../../../src/pipeline/queue/queue-key-rows.ts'
@@ -80,13 +80,47 @@ export async function openWorker(
   const pauses: string[] = []
   const foreseen: number[] = []
   const forwarded: { to: number; queueKey: DueQueueKey; route: DeliveryRoute }[] = []
-  const worker = createDeliveryWorker({
+  const worker = new DeliveryWorker({
     clock,
-    resolver,
-    random,
+    transport: {
+      clock,
+      resolver,
+      random,
+      localName: 'out.mailhorn.test',
+      port: mx.port,
+      allowPrivateAddresses: true,
+      tlsPolicies: createHostTlsPolicies({ clock, dane: null }),
+      tlsResults: null,
+      sourceIps: createSourceIps(
+        ips.map(address => ({ address, name: null })),
+        clock,
+      ),
+      pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
+      smartHostOf: () => undefined,
+      simulate: simulatedAttempt,
+      deliverLocally: async () => {
+        throw new Error('nothing is received here')
+      },
+      undeliverable: createUndeliverable({ find: signed.find, clock }),
+    },
+    thread: {
+      owner: 'worker',
+      leaseMs: 900_000,
+      index: 0,
+      threadCount,
+    },
+    queries: {
+      deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(signed.db, destination, domain),
+      waitingIn: (queueKey, after, limit) => waitingAt(signed, { kind: 'queueKey', queueKey }, after, limit),
+    },
+    events: {
+      onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
+      onBreakerOpen: ({ destination }, { ms }) => void pauses.push(`${destination} ${ms}`),
+      onResumed: destination => void pauses.push(`${destination} resumed`),
+      onRecovery: ({ destination }) => void pauses.push(`${destination} answers`),
+      onError: error => void errors.push((error as Error).message),
+    },
     run,
-    waitingIn: (queueKey, after, limit) => waitingAt(signed, { kind: 'queueKey', queueKey }, after, limit),
-    deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(signed.db, destination, domain),
     warmupBudgets: createWarmupBudgets({
       clock,
       run: signed.run,
@@ -108,21 +142,6 @@ export async function openWorker(
     }),
     limitsOf: destinationLimits({}),
     capOf: () => null,
-    smartHostOf: () => undefined,
-    sourceIps: createSourceIps(
-      ips.map(address => ({ address, name: null })),
-      clock,
-    ),
-    owner: 'worker',
-    leaseMs: 900_000,
-    index: 0,
-    threadCount,
-    localName: 'out.mailhorn.test',
-    port: mx.port,
-    allowPrivateAddresses: true,
-    tlsPolicies: createHostTlsPolicies({ clock, dane: null }),
-    tlsResults: null,
-    pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
     router: createRouter({
       resolver,
       clock,
@@ -141,17 +160,7 @@ export async function openWorker(
         return signed.maker.signAhead(delivery, now)
       },
     },
-    simulate: simulatedAttempt,
-    deliverLocally: async () => {
-      throw new Error('nothing is received here')
-    },
-    undeliverable: createUndeliverable({ find: signed.find, clock }),
     forward: (to, queueKey, route) => void forwarded.push({ to, queueKey, route }),
-    onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
-    onBreakerOpen: ({ destination }, { ms }) => void pauses.push(`${destination} ${ms}`),
-    onResumed: destination => void pauses.push(`${destination} resumed`),
-    onRecovery: ({ destination }) => void pauses.push(`${destination} answers`),
-    onError: error => void errors.push((error as Error).message),
   })
   signed.on('due', queueKeys => worker.addDue(queueKeys as DueQueueKey[]))
   signed.on(HELD, selectors => {
