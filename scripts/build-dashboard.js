@@ -1,5 +1,6 @@
 /**
- * Builds the dashboard into `dist/dashboard` where its sources have changed since it was last built.
+ * Builds the dashboard into `dist/dashboard` where its sources have changed since it was last built. With
+ * `--development`, its pages reload when they are built again, and the service reads them anew for each request.
  * Plain JavaScript, because `npm start` runs it on whatever Node the host has.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -28,7 +29,9 @@ const ICON = encodeURIComponent(
     '<path d="M5 11.3h10M15 11.3c5 0 8-1.8 11-5v12c-2-2.6-3.2-3.6-5-4.2"/></g></svg>',
 )
 
-const wanted = stampFor(root, SOURCES)
+const isDevelopment = process.argv.includes('--development')
+const RELOAD = isDevelopment ? `<script type="module" src="${address('reload.js')}"></script>` : ''
+const wanted = stampFor(root, SOURCES) + (isDevelopment ? ' development' : '')
 if (!isStamped(out, wanted)) {
   console.error('mailhorn: building the dashboard …')
   await replaceStamped(out, wanted, build)
@@ -60,6 +63,10 @@ async function build(fresh) {
     entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
     splitting: true,
   })
+  if (isDevelopment) {
+    await bundle({ ...common, entryNames: '[name]', entryPoints: [join(web, 'reload.ts')] })
+    writeFileSync(join(fresh, 'development'), '')
+  }
   // a build of its own, so that the dashboard is not split further
   const reference = await bundle({ ...common, entryPoints: [join(web, 'reference', 'reference.tsx')] })
   const { script: early } = entryOf(metafile.outputs, 'theme/first-paint.ts')
@@ -83,7 +90,7 @@ function pageOf(outputs) {
 <html lang="en"><head><meta charset="utf-8"><title>Mailhorn</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
-<script src="${address(early)}"></script>
+<script src="${address(early)}"></script>${RELOAD}
 <link rel="stylesheet" href="${address(style)}">${preloads}
 <script type="module" src="${address(script)}"></script></head>
 <body><div id="app"></div><noscript>The dashboard needs JavaScript. The API and the command line do without.</noscript></body></html>
@@ -115,7 +122,7 @@ function referencePageOf(outputs, early) {
 <html lang="en"><head><meta charset="utf-8"><title>Mailhorn API reference</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
-<script src="${address(early)}"></script>
+<script src="${address(early)}"></script>${RELOAD}
 <link rel="stylesheet" href="${address(style)}">
 <script type="module" src="${address(script)}"></script></head>
 <body><div id="app"></div><noscript>The reference needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>

@@ -1,7 +1,8 @@
 /**
  * Runs the service for development: `npm run dev`. Builds the service and the dashboard, starts the service,
- * and builds and starts it again when a file in `src`, `config` or `scripts` changes. Ends the service on
- * SIGINT, SIGTERM and SIGHUP.
+ * and builds and starts it again when a file in `src`, `config` or `scripts` changes. After a change of the
+ * dashboard alone, only the dashboard is built; open pages reload by themselves. Ends the service on SIGINT,
+ * SIGTERM and SIGHUP.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,6 +13,8 @@ import { watchSources } from './source-watcher.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const WATCHED = ['src', 'config', 'scripts']
+/** The service reads these files from the built dashboard only. */
+const DASHBOARD = join('src', 'interfaces', 'dashboard', 'web', '/')
 const NAMED_FILES_MAX = 3
 /** Shell command of `npm start`, with its flags and its environment. It ends in `exec node …`. */
 const { start: START_COMMAND } = (
@@ -36,6 +39,10 @@ async function restart(files: string[]) {
   const others = files.length - NAMED_FILES_MAX
   const named = files.slice(0, NAMED_FILES_MAX).join(', ')
   print(`changed: ${named}${others > 0 ? ` and ${others} more` : ''}`)
+  if (service && files.every(file => file.startsWith(DASHBOARD))) {
+    await buildDashboard()
+    return
+  }
   await endService()
   await buildAndStart()
 }
@@ -43,16 +50,21 @@ async function restart(files: string[]) {
 /** The builders do nothing when their sources are unchanged. They print their own errors. */
 async function buildAndStart() {
   const hasService = await build('service')
-  const hasDashboard = await build('dashboard')
+  await buildDashboard()
   if (isStopping) return
-  if (!hasDashboard) print('the dashboard was not built')
   if (hasService) start()
   else print('the service was not built; waiting for a change')
 }
 
-async function build(part: 'service' | 'dashboard'): Promise<boolean> {
+async function buildDashboard() {
+  const isBuilt = await build('dashboard', '--development')
+  if (!isBuilt && !isStopping) print('the dashboard was not built')
+}
+
+async function build(part: 'service' | 'dashboard', ...flags: string[]): Promise<boolean> {
   if (isStopping) return false
-  builder = spawn(process.execPath, [join(root, `scripts/build-${part}.js`)], { cwd: root, stdio: 'inherit' })
+  const program = join(root, `scripts/build-${part}.js`)
+  builder = spawn(process.execPath, [program, ...flags], { cwd: root, stdio: 'inherit' })
   const [code] = await once(builder, 'close')
   builder = undefined
   return code === 0

@@ -1,8 +1,9 @@
 /**
- * Serves the built dashboard from memory. In: a path under `/dashboard` and the accepted encodings. Out: a
- * file, or the page for every other path. Called by `interfaces/api/pages/pages.ts`.
+ * Serves the built dashboard from memory, and a development build from its folder. In: a path under
+ * `/dashboard` and the accepted encodings. Out: a file, or the page for every other path. Called by
+ * `interfaces/api/pages/pages.ts`.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { acceptsGzip } from '../../lib/accept-encoding.ts'
 import { PAGE_HEADERS } from './headers.ts'
@@ -42,10 +43,18 @@ const REFERENCE = '/docs'
 const FILE = /\.(?:m?js|css|map|json|txt|xml|html?|php|svg|png|jpe?g|gif|ico|webp|woff2?|webmanifest)$/i
 
 /**
+ * Opens the built dashboard. A development build is read anew for each request, since it is replaced while
+ * the service runs.
+ *
  * @param folder output of `scripts/build-dashboard.js`; without it, every page says that the dashboard is not
  * built
  */
 export function openPages(folder: string): Pages {
+  if (!existsSync(join(folder, 'development'))) return readPages(folder)
+  return { find: (path, encodings) => readPages(folder).find(path, encodings) }
+}
+
+function readPages(folder: string): Pages {
   const page = readIfThere(join(folder, 'index.html'))
   if (page === undefined) return { find: () => NOT_BUILT }
   const compressedPage = readIfThere(join(folder, 'index.html.gz'))

@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -21,6 +21,20 @@ const textOf = ({ content }: DashboardPage) => Buffer.from(content).toString()
 /** Returns the paths of the files that a browser loads for the page. */
 const assetsOf = (page: DashboardPage) =>
   [...textOf(page).matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+
+test('dashboard files: a development build is read anew, any other once', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'dashboard-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const write = (content: string) => writeFileSync(join(folder, 'index.html'), content)
+  mkdirSync(join(folder, 'assets'))
+  write('first')
+  const released = openPages(folder)
+  writeFileSync(join(folder, 'development'), '')
+  const developed = openPages(folder)
+  write('second')
+  assert.is(textOf(released.find('/dashboard', '')!), 'first')
+  assert.is(textOf(developed.find('/dashboard', '')!), 'second')
+})
 
 test('dashboard files: one page is served for every path', () => {
   const page = pages.find('/dashboard', '')!
