@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/client.ts'
+import { ApiError, call } from '../api/client.ts'
 import { Button, Copy } from './controls.tsx'
 import { type Draft, DraftNotice } from './draft.tsx'
 import { Failure, Note, say } from './feedback.tsx'
@@ -161,6 +161,36 @@ const question = signal<Question | null>(null)
 /** Asks for confirmation. */
 export function confirm(asked: Question): void {
   question.value = asked
+}
+
+interface Removal {
+  /** Name of the resource; without one it is called `this webhook`. */
+  name?: string
+  path: string
+  text: string
+  said?: string
+  onRemoved: () => void
+}
+
+/**
+ * Asks for confirmation, then deletes a resource.
+ *
+ * @param noun kind of the resource, such as `webhook`
+ */
+export function confirmRemoval(
+  noun: string,
+  { name = `this ${noun}`, path, text, said = `The ${noun} was deleted.`, onRemoved }: Removal,
+): void {
+  confirm({
+    title: `Delete ${name}?`,
+    text,
+    act: `Delete ${noun}`,
+    async work() {
+      await call('DELETE', path)
+      say(said)
+      onRemoved()
+    },
+  })
 }
 
 export function Confirmation() {

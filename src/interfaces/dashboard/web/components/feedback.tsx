@@ -15,6 +15,20 @@ export function Waiting({ rows }: { rows?: number }) {
   )
 }
 
+interface PendingProps {
+  of: { error: ApiError | undefined; reload: () => void }
+  rows?: number
+  /** Whether it stands in a card without margins. */
+  flush?: boolean
+}
+
+/** Stands in for data that is loading or could not be loaded. */
+export function Pending({ of: { error, reload }, rows, flush }: PendingProps) {
+  if (!error) return <Waiting {...(rows && { rows })} />
+  const failure = <Failure error={error} retry={reload} />
+  return flush ? <div class="card-body">{failure}</div> : failure
+}
+
 interface EmptyProps {
   icon: IconName
   title: string

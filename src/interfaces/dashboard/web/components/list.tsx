@@ -1,11 +1,12 @@
 /** Tables with columns, filters and pages, whose state is kept in the URL. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { Loaded } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
 import type { List } from '../api/types.ts'
 import { count } from '../labels/numbers.ts'
 import { Button } from './controls.tsx'
-import { Empty, Failure, Waiting } from './feedback.tsx'
+import { Empty, Pending } from './feedback.tsx'
 import { Icon } from './icons.tsx'
 import type { Paged } from './paged.ts'
 import type { Selection } from './selection.tsx'
@@ -14,6 +15,11 @@ export interface Column<T> {
   head: string
   kind?: 'number' | 'tight' | 'acts'
   cell: (row: T) => ComponentChildren
+}
+
+/** Returns the last column of a table, with the buttons of each row. */
+export function actions<T>(cell: Column<T>['cell']): Column<T> {
+  return { head: 'Actions', kind: 'acts', cell }
 }
 
 interface TableProps<T> {
@@ -105,15 +111,8 @@ interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
 }
 
 export function PagedTable<T>({ list, empty, ...table }: PagedProps<T>) {
-  const { data, error, reload, query, page } = list
-  if (!data)
-    return error ? (
-      <div class="card-body">
-        <Failure error={error} retry={reload} />
-      </div>
-    ) : (
-      <Waiting rows={WAITING_ROWS} />
-    )
+  const { data, query, page } = list
+  if (!data) return <Pending of={list} rows={WAITING_ROWS} flush />
   if (data.data.length === 0)
     return query.isFiltered || page > 1 ? (
       <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
@@ -128,6 +127,18 @@ export function PagedTable<T>({ list, empty, ...table }: PagedProps<T>) {
       <Pages list={list} shown={data} />
     </>
   )
+}
+
+interface ListTableProps<T> extends Omit<TableProps<T>, 'rows'> {
+  list: Pick<Loaded<{ data: readonly T[] }>, 'data' | 'error' | 'reload'>
+  empty?: ComponentChildren
+}
+
+/** Shows a list without pages. */
+export function ListTable<T>({ list, empty, ...table }: ListTableProps<T>) {
+  if (!list.data) return <Pending of={list} flush />
+  if (list.data.data.length === 0 && empty) return empty
+  return <Table {...table} rows={list.data.data} />
 }
 
 interface PagesProps {

@@ -17,8 +17,8 @@ import {
   TextField,
 } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
-import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
-import { type Column, Table } from '../components/list.tsx'
+import { Empty, say } from '../components/feedback.tsx'
+import { actions, type Column, ListTable } from '../components/list.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { exampleCall } from '../labels/example-call.ts'
 
@@ -38,21 +38,17 @@ export function AccessTokens() {
           </Button>
         }
       >
-        {!tokens.data &&
-          (tokens.error ? <Failure error={tokens.error} retry={tokens.reload} /> : <Waiting />)}
-        {tokens.data && tokens.data.total > 0 && (
-          <Table<AccessToken>
-            caption="Access tokens"
-            columns={columnsOf(tokens.reload)}
-            rows={tokens.data.data}
-            keyOf={({ id }) => id}
-          />
-        )}
-        {tokens.data?.total === 0 && (
-          <Empty icon="keys" title="No access tokens yet">
-            An access token lets a program do what its scopes allow, with any SDK in place of an API key.
-          </Empty>
-        )}
+        <ListTable<AccessToken>
+          caption="Access tokens"
+          list={tokens}
+          columns={columnsOf(tokens.reload)}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty icon="keys" title="No access tokens yet">
+              An access token lets a program do what its scopes allow, with any SDK in place of an API key.
+            </Empty>
+          }
+        />
       </Card>
       {query.get('add') === 'token' && (
         <MakeToken onClose={() => query.set({ add: null })} onMade={tokens.reload} />
@@ -95,19 +91,9 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
         ),
     },
     { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: token => (
-        <Button
-          small
-          kind="plain"
-          icon="trash"
-          label={`Revoke ${token.name}`}
-          onClick={() => revoke(token)}
-        />
-      ),
-    },
+    actions(token => (
+      <Button small kind="plain" icon="trash" label={`Revoke ${token.name}`} onClick={() => revoke(token)} />
+    )),
   ]
 }
 

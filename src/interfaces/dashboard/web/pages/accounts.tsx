@@ -8,7 +8,7 @@ import { Button, Choose, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Empty, say } from '../components/feedback.tsx'
-import { type Column, PagedTable } from '../components/list.tsx'
+import { actions, type Column, PagedTable } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 
@@ -106,25 +106,21 @@ function columnsOf({
         ),
     },
     { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: account => (
-        <span class="row">
-          {account.paused && (
-            <Button small onClick={() => release(account)}>
-              Release
-            </Button>
-          )}
-          <Button small onClick={() => onOpen({ kind: 'change', account })}>
-            Edit
+    actions(account => (
+      <span class="row">
+        {account.paused && (
+          <Button small onClick={() => release(account)}>
+            Release
           </Button>
-          <Button small onClick={() => reset(account)}>
-            Reset password
-          </Button>
-        </span>
-      ),
-    },
+        )}
+        <Button small onClick={() => onOpen({ kind: 'change', account })}>
+          Edit
+        </Button>
+        <Button small onClick={() => reset(account)}>
+          Reset password
+        </Button>
+      </span>
+    )),
   ]
 }
 

@@ -1,13 +1,12 @@
 /** One audience: its contacts and its segments. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Audience } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
-import { Failure, say } from '../components/feedback.tsx'
+import { confirmRemoval } from '../components/dialog.tsx'
+import { Failure } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Head } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
@@ -71,15 +70,12 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
   const [, navigate] = useLocation()
   const { id, name, contact_count, unsubscribed_count } = audience
   const remove = () =>
-    confirm({
-      title: `Delete ${name}?`,
+    confirmRemoval('audience', {
+      name,
+      path: `/audiences/${id}`,
       text: `The audience, its ${counted(contact_count, 'contact')} and its segments will be deleted. This cannot be undone.`,
-      act: 'Delete audience',
-      async work() {
-        await call('DELETE', `/audiences/${id}`)
-        say(`${name} was deleted.`)
-        navigate('/audiences')
-      },
+      said: `${name} was deleted.`,
+      onRemoved: () => navigate('/audiences'),
     })
   return (
     <Head

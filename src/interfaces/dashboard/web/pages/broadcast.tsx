@@ -5,9 +5,9 @@ import { call } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import type { Broadcast } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
+import { confirm, confirmRemoval } from '../components/dialog.tsx'
 import { DraftNotice, DraftState } from '../components/draft.tsx'
-import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
@@ -23,8 +23,7 @@ const FROM = ['/broadcasts', 'Broadcasts'] as const
 export function BroadcastPage({ params: { id } }: PageProps) {
   const [everyMs, setEvery] = useState<number>()
   const broadcast = useLoad<Broadcast>(`/broadcasts/${id}`, { everyMs })
-  if (!broadcast.data)
-    return broadcast.error ? <Failure error={broadcast.error} retry={broadcast.reload} /> : <Waiting />
+  if (!broadcast.data) return <Pending of={broadcast} />
   const { status } = broadcast.data
   const wanted = status === 'draft' ? undefined : status === 'sent' ? CALM_MS : LIVE_MS
   if (wanted !== everyMs) setEvery(wanted)
@@ -112,15 +111,11 @@ function confirmDeletion(
   { id, name, subject }: Pick<Broadcast, 'id' | 'name' | 'subject'>,
   onDeleted: () => void,
 ) {
-  confirm({
-    title: `Delete ${name || subject}?`,
+  confirmRemoval('broadcast', {
+    name: name || subject,
+    path: `/broadcasts/${id}`,
     text: 'The broadcast will be deleted. This cannot be undone.',
-    act: 'Delete broadcast',
-    async work() {
-      await call('DELETE', `/broadcasts/${id}`)
-      say('The broadcast was deleted.')
-      onDeleted()
-    },
+    onRemoved: onDeleted,
   })
 }
 

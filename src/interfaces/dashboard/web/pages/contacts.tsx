@@ -7,7 +7,7 @@ import { AreaField, Button, Switch, TextField } from '../components/controls.tsx
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Empty, say } from '../components/feedback.tsx'
-import { type Column, PagedTable, RowActs, Search } from '../components/list.tsx'
+import { actions, type Column, PagedTable, RowActs, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
@@ -184,17 +184,13 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
         ),
     },
     { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: contact => (
-        <RowActs
-          onChange={() => onOpen(contact)}
-          removal={`Delete ${contact.email}`}
-          onRemove={() => askToRemove(contact)}
-        />
-      ),
-    },
+    actions(contact => (
+      <RowActs
+        onChange={() => onOpen(contact)}
+        removal={`Delete ${contact.email}`}
+        onRemove={() => askToRemove(contact)}
+      />
+    )),
   ]
 }
 

@@ -3,8 +3,8 @@ import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Alert, Doctor, List } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { Empty, Failure, Waiting } from '../components/feedback.tsx'
-import { type Column, Table } from '../components/list.tsx'
+import { Empty, Pending } from '../components/feedback.tsx'
+import { type Column, ListTable } from '../components/list.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { aboutWords, alertWords } from '../labels/alerts.ts'
 import { checkWords } from '../labels/checks.ts'
@@ -45,8 +45,7 @@ export function Deliverability() {
         }
         flush
       >
-        {!doctor.data &&
-          (doctor.error ? <Failure error={doctor.error} retry={doctor.reload} /> : <Waiting />)}
+        {!doctor.data && <Pending of={doctor} />}
         {doctor.data && <Findings findings={doctor.data.findings} />}
       </Card>
       <SourcesCard doctor={doctor.data} />
@@ -93,23 +92,20 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
 ]
 
 function AlertsCard() {
-  const { data, error, reload } = useLoad<List<Alert>>('/alerts?limit=50')
+  const alerts = useLoad<List<Alert>>('/alerts?limit=50')
   return (
     <Card title="Alerts" flush>
-      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
-      {data?.total === 0 && (
-        <Empty icon="check" title="No alerts">
-          Replies that point to a poor IP reputation or failed authentication are listed here.
-        </Empty>
-      )}
-      {data && data.total > 0 && (
-        <Table<Alert>
-          caption="Alerts"
-          columns={ALERT_COLUMNS}
-          rows={data.data}
-          keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
-        />
-      )}
+      <ListTable<Alert>
+        caption="Alerts"
+        list={alerts}
+        columns={ALERT_COLUMNS}
+        keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
+        empty={
+          <Empty icon="check" title="No alerts">
+            Replies that point to a poor IP reputation or failed authentication are listed here.
+          </Empty>
+        }
+      />
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { useLoad } from '../api/load.ts'
 import type { DomainKeys } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
-import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { Pending, say } from '../components/feedback.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import type { Tone } from '../labels/status.ts'
 
@@ -44,7 +44,7 @@ export function DomainKeysCard({ id }: { id: string }) {
         </Button>
       }
     >
-      {!keys.data && (keys.error ? <Failure error={keys.error} retry={keys.reload} /> : <Waiting />)}
+      {!keys.data && <Pending of={keys} />}
       {keys.data && (
         <div class="stack">
           <p class="quiet">

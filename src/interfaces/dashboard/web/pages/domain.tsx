@@ -6,8 +6,8 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { CheckedDomain, Domain } from '../api/types.ts'
 import { Button, Switch, TextField } from '../components/controls.tsx'
-import { confirm, useAct, useChange } from '../components/dialog.tsx'
-import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { confirmRemoval, useAct, useChange } from '../components/dialog.tsx'
+import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { DOMAIN_WORDS } from '../labels/status.ts'
@@ -37,7 +37,7 @@ export function DomainPage({ params: { id } }: PageProps) {
         : 'DNS checked. See the status of each record below.',
     )
   })
-  if (!domain.data) return domain.error ? <Failure error={domain.error} retry={domain.reload} /> : <Waiting />
+  if (!domain.data) return <Pending of={domain} />
   const { name, status, last_checked_at } = domain.data
   const wanted = status === 'verified' ? CALM_MS : WAITING_MS
   if (wanted !== everyMs) setEvery(wanted)
@@ -218,15 +218,12 @@ function LinkHost({ domain: { name, tracking_subdomain = '' }, onChange }: LinkH
 function DeleteCard({ domain: { id, name } }: { domain: Domain }) {
   const [, navigate] = useLocation()
   const ask = () =>
-    confirm({
-      title: `Delete ${name}?`,
+    confirmRemoval('domain', {
+      name,
+      path: `/domains/${id}`,
       text: 'Its DKIM keys and the API keys restricted to it will be deleted, and its queued emails canceled. Sent emails remain in the list. This cannot be undone.',
-      act: 'Delete domain',
-      async work() {
-        await call('DELETE', `/domains/${id}`)
-        say(`${name} was deleted.`)
-        navigate('/domains')
-      },
+      said: `${name} was deleted.`,
+      onRemoved: () => navigate('/domains'),
     })
   return (
     <div class="row row-apart">

@@ -5,7 +5,7 @@ import { useLoad } from '../api/load.ts'
 import type { Email } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
-import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
@@ -25,7 +25,7 @@ const ENDED = new Set(['delivered', 'bounced', 'failed', 'suppressed', 'canceled
 export function EmailPage({ params: { id } }: PageProps) {
   const [everyMs, setEvery] = useState(LIVE_MS)
   const { data: email, error, reload } = useLoad<Email>(`/emails/${id}`, { everyMs, on: 'email.' })
-  if (!email) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  if (!email) return <Pending of={{ error, reload }} />
   const wanted = ENDED.has(email.status) ? CALM_MS : LIVE_MS
   if (wanted !== everyMs) setEvery(wanted)
   const { label, tone, meaning } = EMAIL_WORDS[email.status]

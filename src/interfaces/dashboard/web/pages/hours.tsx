@@ -5,7 +5,7 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Metrics } from '../api/types.ts'
 import { Choices } from '../components/controls.tsx'
-import { Failure, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import { HeatMap } from '../components/heat-map.tsx'
 import { Card } from '../components/show.tsx'
 import { realMetrics } from '../labels/simulated.ts'
@@ -56,10 +56,8 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
     >
       {data ? (
         <HeatMap week={weekOf(rows, kind)} noun={words.toLowerCase()} />
-      ) : error ? (
-        <Failure error={error} retry={reload} />
       ) : (
-        <Waiting />
+        <Pending of={{ error, reload }} />
       )}
     </Card>
   )

@@ -1,12 +1,11 @@
 /** One received message: its content, its verdicts, and reply and forward. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Inbound } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
-import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { confirmRemoval } from '../components/dialog.tsx'
+import { Note, Pending } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Preview } from '../components/preview.tsx'
@@ -20,18 +19,13 @@ export function InboundPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<'answer' | 'forward'>()
   const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
-  if (!message) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  if (!message) return <Pending of={{ error, reload }} />
   const { label, tone } = judgementOf(message)
   const remove = () =>
-    confirm({
-      title: 'Delete this message?',
+    confirmRemoval('message', {
+      path: `/inbound/${id}`,
       text: 'The message and its attachments will be deleted. This cannot be undone.',
-      act: 'Delete message',
-      async work() {
-        await call('DELETE', `/inbound/${id}`)
-        say('The message was deleted.')
-        navigate('/inbox')
-      },
+      onRemoved: () => navigate('/inbox'),
     })
   return (
     <>

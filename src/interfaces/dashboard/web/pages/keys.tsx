@@ -5,9 +5,9 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, Installation, List } from '../api/types.ts'
 import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
-import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
-import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
-import { type Column, Table } from '../components/list.tsx'
+import { confirmRemoval, FormDialog, ShownOnce } from '../components/dialog.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { actions, type Column, ListTable } from '../components/list.tsx'
 import { Card, Head, Time } from '../components/show.tsx'
 import { AccessTokens } from './access-tokens.tsx'
 
@@ -16,7 +16,7 @@ export function Keys() {
   const keys = useLoad<List<ApiKey>>('/api-keys')
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   /** Keys with full access are access tokens, which have a list of their own. */
-  const sending = keys.data?.data.filter(({ permission }) => permission === 'sending_access') ?? []
+  const sending = keys.data?.data.filter(({ permission }) => permission === 'sending_access')
   const add = () => query.set({ add: '1' })
   const close = () => query.set({ add: null })
   return (
@@ -30,25 +30,22 @@ export function Keys() {
         </Button>
       </Head>
       <Card flush>
-        {!keys.data && (keys.error ? <Failure error={keys.error} retry={keys.reload} /> : <Waiting />)}
-        {sending.length > 0 && (
-          <Table<ApiKey>
-            caption="API keys"
-            columns={columnsOf(domains.data?.data ?? [], keys.reload)}
-            rows={sending}
-            keyOf={({ id }) => id}
-          />
-        )}
-        {keys.data && sending.length === 0 && (
-          <Empty
-            icon="keys"
-            title="No API keys yet"
-            act={<Button onClick={add}>Create your first API key</Button>}
-          >
-            An API key lets an application send and read emails and manage the suppression list, and nothing
-            else.
-          </Empty>
-        )}
+        <ListTable<ApiKey>
+          caption="API keys"
+          list={{ ...keys, data: sending && { data: sending } }}
+          columns={columnsOf(domains.data?.data ?? [], keys.reload)}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty
+              icon="keys"
+              title="No API keys yet"
+              act={<Button onClick={add}>Create your first API key</Button>}
+            >
+              An API key lets an application send and read emails and manage the suppression list, and nothing
+              else.
+            </Empty>
+          }
+        />
       </Card>
       <AccessTokens />
       {query.get('add') === '1' && (
@@ -60,15 +57,11 @@ export function Keys() {
 
 function columnsOf(domains: readonly Domain[], reload: () => void): Column<ApiKey>[] {
   const remove = ({ id, name }: ApiKey) =>
-    confirm({
-      title: `Delete ${name}?`,
+    confirmRemoval('API key', {
+      name,
+      path: `/api-keys/${id}`,
       text: 'Applications that use it can no longer send email. This cannot be undone.',
-      act: 'Delete API key',
-      async work() {
-        await call('DELETE', `/api-keys/${id}`)
-        say('The API key was deleted.')
-        reload()
-      },
+      onRemoved: reload,
     })
   return [
     { head: 'Name', cell: ({ name }) => <b>{name}</b> },
@@ -80,13 +73,9 @@ function columnsOf(domains: readonly Domain[], reload: () => void): Column<ApiKe
     },
     { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
     { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: key => (
-        <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
-      ),
-    },
+    actions(key => (
+      <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
+    )),
   ]
 }
 

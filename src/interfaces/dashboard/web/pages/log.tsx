@@ -2,14 +2,14 @@
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { RequestDetail } from '../api/types.ts'
-import { Failure, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Time } from '../components/show.tsx'
 import { StatusMark } from './logs.tsx'
 
 export function LogPage({ params: { id } }: PageProps) {
   const { data: request, error, reload } = useLoad<RequestDetail>(`/logs/${id}`)
-  if (!request) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  if (!request) return <Pending of={{ error, reload }} />
   return (
     <>
       <Head

@@ -5,7 +5,7 @@ import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, List, LoggedRequest } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { Empty, Failure, Waiting } from '../components/feedback.tsx'
+import { Empty, Pending } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import { type Column, Filter, Search, Table } from '../components/list.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -57,12 +57,8 @@ export function Logs() {
         </search>
         {list.data ? (
           <Requests page={list.data} query={query} after={after} />
-        ) : list.error ? (
-          <div class="card-body">
-            <Failure error={list.error} retry={list.reload} />
-          </div>
         ) : (
-          <Waiting rows={6} />
+          <Pending of={list} rows={6} flush />
         )}
       </Card>
     </>

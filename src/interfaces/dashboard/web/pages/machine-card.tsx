@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Doctor, Installation } from '../api/types.ts'
-import { Failure, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import { Card, Mark } from '../components/show.tsx'
 import { checkWords } from '../labels/checks.ts'
 import { OwnNameGuide } from './own-name.tsx'
@@ -27,7 +27,7 @@ export function MachineCard({ installation }: { installation: Installation }) {
         lead={data ? undefined : 'Running checks …'}
         acts={<Link href="/deliverability">View all diagnostics</Link>}
       >
-        {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
+        {!data && <Pending of={{ error, reload }} />}
         {data && wrong.length === 0 && (
           <p>All checks passed: port 25, reverse DNS, DNS zone, TLS certificate and disk.</p>
         )}

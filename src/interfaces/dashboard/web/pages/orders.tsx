@@ -4,7 +4,7 @@ import type { Hold, Slowed } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
-import { type Column, Table } from '../components/list.tsx'
+import { actions, type Column, Table } from '../components/list.tsx'
 import { Card, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 
@@ -31,15 +31,11 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
     { head: 'Server', cell: ({ site }) => <b>{site}</b> },
     { head: 'Limit', cell: ({ messages_per_minute: most }) => `${counted(most, 'message')} per minute` },
     { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: one => (
-        <Button small onClick={() => end(one)}>
-          Remove rate limit
-        </Button>
-      ),
-    },
+    actions(one => (
+      <Button small onClick={() => end(one)}>
+        Remove rate limit
+      </Button>
+    )),
   ]
   return (
     <Card title="Rate limits" flush>
@@ -80,15 +76,11 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
     },
     { head: 'Reason', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
     { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: hold => (
-        <Button small onClick={() => release(hold)}>
-          Release hold
-        </Button>
-      ),
-    },
+    actions(hold => (
+      <Button small onClick={() => release(hold)}>
+        Release hold
+      </Button>
+    )),
   ]
   return (
     <Card title="Holds" flush>

@@ -18,7 +18,7 @@ import type {
 } from '../api/types.ts'
 import { StackedColumns } from '../components/chart.tsx'
 import { Choices, LinkButton } from '../components/controls.tsx'
-import { Empty, Failure, Waiting } from '../components/feedback.tsx'
+import { Empty, Pending, Waiting } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { type Concern, concernsOf, LIMITS } from '../labels/health.ts'
@@ -75,12 +75,8 @@ export function Overview() {
       >
         {metrics.data ? (
           <Volume metrics={realMetrics(metrics.data)} stretch={stretch} />
-        ) : metrics.error ? (
-          <div class="card-body">
-            <Failure error={metrics.error} retry={metrics.reload} />
-          </div>
         ) : (
-          <Waiting />
+          <Pending of={metrics} flush />
         )}
       </Card>
       {!isEmpty && <Latest rows={latest.data?.data} />}
@@ -113,7 +109,7 @@ function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   if (!domains.data || !account.data)
     return (
       <Card flush>
-        {domains.error ? <Failure error={domains.error} retry={domains.reload} /> : <Waiting />}
+        <Pending of={domains} />
       </Card>
     )
   const concerns = concernsOf({

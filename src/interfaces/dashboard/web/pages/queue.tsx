@@ -7,7 +7,7 @@ import type { Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Empty, say } from '../components/feedback.tsx'
-import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { actions, type Column, Filter, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Time } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
@@ -147,18 +147,14 @@ function columnsOf(
     { head: 'Oldest', kind: 'tight', cell: ({ oldest_at }) => <Time at={oldest_at} /> },
     { head: 'Next attempt', kind: 'tight', cell: ({ next_at }) => <Time at={next_at} or="Now" /> },
     { head: 'Throughput', cell: ({ paths }) => <PathState paths={paths} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: ({ domain, site }) => (
-        <span class="row">
-          {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
-          {site !== null && (
-            <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
-          )}
-        </span>
-      ),
-    },
+    actions(({ domain, site }) => (
+      <span class="row">
+        {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
+        {site !== null && (
+          <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
+        )}
+      </span>
+    )),
   ]
 }
 

@@ -4,10 +4,10 @@ import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
-import { confirm, FormDialog } from '../components/dialog.tsx'
+import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
-import { type Column, RowActs, Table } from '../components/list.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { actions, type Column, ListTable, RowActs } from '../components/list.tsx'
 import { Card } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 
@@ -34,15 +34,11 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   const [open, setOpen] = useState<Segment | 'new'>()
   const add = () => setOpen('new')
   const remove = ({ id, name }: Segment) =>
-    confirm({
-      title: `Delete ${name}?`,
+    confirmRemoval('segment', {
+      name,
+      path: `/audiences/${audience.id}/segments/${id}`,
       text: 'Its contacts stay in the audience.',
-      act: 'Delete segment',
-      async work() {
-        await call('DELETE', `/audiences/${audience.id}/segments/${id}`)
-        say('The segment was deleted.')
-        segments.reload()
-      },
+      onRemoved: segments.reload,
     })
   const columns: Column<Segment>[] = [
     { head: 'Segment', cell: ({ name }) => <b>{name}</b> },
@@ -51,17 +47,13 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
       cell: ({ filters }) => <span class="quiet small">{filters.map(filterWords).join(' and ')}</span>,
     },
     { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: segment => (
-        <RowActs
-          onChange={() => setOpen(segment)}
-          removal={`Delete ${segment.name}`}
-          onRemove={() => remove(segment)}
-        />
-      ),
-    },
+    actions(segment => (
+      <RowActs
+        onChange={() => setOpen(segment)}
+        removal={`Delete ${segment.name}`}
+        onRemove={() => remove(segment)}
+      />
+    )),
   ]
   const act = (
     <Button icon="plus" onClick={add}>
@@ -70,25 +62,19 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   )
   return (
     <Card flush>
-      {!segments.data &&
-        (segments.error ? <Failure error={segments.error} retry={segments.reload} /> : <Waiting />)}
-      {segments.data?.total === 0 && (
-        <Empty icon="audiences" title="No segments yet" act={act}>
-          A segment is a part of an audience, such as all contacts in Vienna. Its contacts are evaluated each
-          time it is used.
-        </Empty>
-      )}
-      {segments.data && segments.data.total > 0 && (
-        <>
-          <div class="filters">{act}</div>
-          <Table<Segment>
-            caption="Segments"
-            columns={columns}
-            rows={segments.data.data}
-            keyOf={({ id }) => id}
-          />
-        </>
-      )}
+      {segments.data && segments.data.total > 0 && <div class="filters">{act}</div>}
+      <ListTable<Segment>
+        caption="Segments"
+        list={segments}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon="audiences" title="No segments yet" act={act}>
+            A segment is a part of an audience, such as all contacts in Vienna. Its contacts are evaluated
+            each time it is used.
+          </Empty>
+        }
+      />
       {open && (
         <SegmentDialog
           audience={audience}

@@ -6,8 +6,8 @@ import { signedIn } from '../api/session.ts'
 import type { Installation, List, SessionRow } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirm, useAct } from '../components/dialog.tsx'
-import { Failure, say, Waiting } from '../components/feedback.tsx'
-import { type Column, Table } from '../components/list.tsx'
+import { Failure, say } from '../components/feedback.tsx'
+import { actions, type Column, ListTable } from '../components/list.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { timeZone } from '../labels/time.ts'
@@ -28,16 +28,12 @@ export function Settings() {
         lead="If you do not recognize a session, end it and change your password."
         flush
       >
-        {!sessions.data &&
-          (sessions.error ? <Failure error={sessions.error} retry={sessions.reload} /> : <Waiting />)}
-        {sessions.data && (
-          <Table<SessionRow>
-            caption="Sessions"
-            columns={columnsOf(sessions.reload)}
-            rows={sessions.data.data}
-            keyOf={({ id }) => id}
-          />
-        )}
+        <ListTable<SessionRow>
+          caption="Sessions"
+          list={sessions}
+          columns={columnsOf(sessions.reload)}
+          keyOf={({ id }) => id}
+        />
       </Card>
     </>
   )
@@ -163,15 +159,13 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
     },
     { head: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     { head: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: session =>
+    actions(
+      session =>
         !session.current && (
           <Button small onClick={() => end(session)}>
             End session
           </Button>
         ),
-    },
+    ),
   ]
 }

@@ -1,7 +1,7 @@
 /** Sending IP addresses: blocklist status, warm-up progress and paused destinations. */
 import { useLoad } from '../api/load.ts'
 import type { Doctor, Sources } from '../api/types.ts'
-import { Failure, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import { Card, Mark, Meter, Time } from '../components/show.tsx'
 import { WarmupCurve } from '../components/warmup-curve.tsx'
 import { type ListState, listStates } from '../labels/lists.ts'
@@ -22,14 +22,7 @@ export function SourcesCard({ doctor }: { doctor: Doctor | undefined }) {
       lead="A new IP address builds its reputation by sending more each day. Mailhorn applies the warm-up limits automatically."
       flush
     >
-      {!data &&
-        (error ? (
-          <div class="card-body">
-            <Failure error={error} retry={reload} />
-          </div>
-        ) : (
-          <Waiting />
-        ))}
+      {!data && <Pending of={{ error, reload }} flush />}
       {data && sources.length === 0 && (
         <p class="card-body quiet">
           The operating system chooses the source address. Set <code>delivery.source_ips</code> to warm up and

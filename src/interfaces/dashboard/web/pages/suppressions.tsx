@@ -8,7 +8,7 @@ import { AreaField, Button } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Empty, say } from '../components/feedback.tsx'
-import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { actions, type Column, Filter, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -134,19 +134,15 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
         source_id ? <Link href={`/emails/${source_id}`}>View email</Link> : <span class="faint">–</span>,
     },
     { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: entry => (
-        <Button
-          small
-          kind="plain"
-          icon="trash"
-          label={`Remove ${entry.email} from the suppression list`}
-          onClick={() => remove(entry)}
-        />
-      ),
-    },
+    actions(entry => (
+      <Button
+        small
+        kind="plain"
+        icon="trash"
+        label={`Remove ${entry.email} from the suppression list`}
+        onClick={() => remove(entry)}
+      />
+    )),
   ]
 }
 

@@ -8,9 +8,9 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Template } from '../api/types.ts'
 import { AreaField, Button, TextField } from '../components/controls.tsx'
-import { confirm, useAct } from '../components/dialog.tsx'
+import { confirmRemoval, useAct } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
-import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -40,8 +40,7 @@ const SETTLED_MS = 350
 
 export function TemplatePage({ params: { id } }: PageProps) {
   const template = useLoad<Template>(`/templates/${id}`)
-  if (!template.data)
-    return template.error ? <Failure error={template.error} retry={template.reload} /> : <Waiting />
+  if (!template.data) return <Pending of={template} />
   return <Editor key={template.data.id} template={template.data} put={template.put} />
 }
 
@@ -97,14 +96,12 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
     navigate(`/templates/${copy.id}`)
   })
   const remove = () =>
-    confirm({
-      title: `Delete ${template.name}?`,
+    confirmRemoval('template', {
+      name: template.name,
+      path,
       text: 'All its versions will be deleted, and API requests that use it will fail. Sent emails are not affected. This cannot be undone.',
-      act: 'Delete template',
-      async work() {
-        await call('DELETE', path)
+      onRemoved() {
         draft.discard()
-        say('The template was deleted.')
         navigate('/templates')
       },
     })

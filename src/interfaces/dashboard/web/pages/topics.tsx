@@ -4,10 +4,9 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { List, Topic } from '../api/types.ts'
 import { AreaField, Button, Choose, TextField } from '../components/controls.tsx'
-import { confirm, FormDialog } from '../components/dialog.tsx'
+import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Failure, say, Waiting } from '../components/feedback.tsx'
-import { type Column, RowActs, Table } from '../components/list.tsx'
+import { actions, type Column, ListTable, RowActs } from '../components/list.tsx'
 import { Card } from '../components/show.tsx'
 
 const DEFAULTS = [
@@ -24,15 +23,11 @@ export function TopicsCard() {
   const topics = useLoad<List<Topic>>('/topics?limit=100')
   const [open, setOpen] = useState<Topic | 'new'>()
   const remove = ({ id, name }: Topic) =>
-    confirm({
-      title: `Delete ${name}?`,
+    confirmRemoval('topic', {
+      name,
+      path: `/topics/${id}`,
       text: 'The topic preferences of all contacts will be deleted. This cannot be undone.',
-      act: 'Delete topic',
-      async work() {
-        await call('DELETE', `/topics/${id}`)
-        say('The topic was deleted.')
-        topics.reload()
-      },
+      onRemoved: topics.reload,
     })
   const columns: Column<Topic>[] = [
     {
@@ -52,17 +47,13 @@ export function TopicsCard() {
       head: 'Shown on the preferences page to',
       cell: ({ visibility }) => VISIBILITIES.find(([value]) => value === visibility)![1],
     },
-    {
-      head: 'Actions',
-      kind: 'acts',
-      cell: topic => (
-        <RowActs
-          onChange={() => setOpen(topic)}
-          removal={`Delete ${topic.name}`}
-          onRemove={() => remove(topic)}
-        />
-      ),
-    },
+    actions(topic => (
+      <RowActs
+        onChange={() => setOpen(topic)}
+        removal={`Delete ${topic.name}`}
+        onRemove={() => remove(topic)}
+      />
+    )),
   ]
   return (
     <Card
@@ -75,13 +66,15 @@ export function TopicsCard() {
         </Button>
       }
     >
-      {!topics.data && (topics.error ? <Failure error={topics.error} retry={topics.reload} /> : <Waiting />)}
-      {topics.data?.total === 0 && (
-        <p class="card-body quiet">No topics yet: contacts can only unsubscribe from all broadcasts.</p>
-      )}
-      {topics.data && topics.data.total > 0 && (
-        <Table<Topic> caption="Topics" columns={columns} rows={topics.data.data} keyOf={({ id }) => id} />
-      )}
+      <ListTable<Topic>
+        caption="Topics"
+        list={topics}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <p class="card-body quiet">No topics yet: contacts can only unsubscribe from all broadcasts.</p>
+        }
+      />
       {open && (
         <TopicDialog
           {...(open !== 'new' && { topic: open })}

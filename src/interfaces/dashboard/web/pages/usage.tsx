@@ -2,7 +2,7 @@
 import { useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Usage } from '../api/types.ts'
-import { Failure, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import { Card, Facts, Head, Meter, Time } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 
@@ -19,7 +19,7 @@ export function UsagePage() {
         title="Usage and plan"
         lead="Every recipient of an accepted email counts, including simulator recipients."
       />
-      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
+      {!data && <Pending of={{ error, reload }} />}
       {data && (
         <>
           <div class="halves">

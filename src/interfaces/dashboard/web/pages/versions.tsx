@@ -5,7 +5,7 @@ import { useLoad } from '../api/load.ts'
 import type { Template, Version, VersionRow } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { Dialog, useAct } from '../components/dialog.tsx'
-import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { Failure, Pending, say, Waiting } from '../components/feedback.tsx'
 import { Time } from '../components/show.tsx'
 import { diffLines } from '../labels/diff.ts'
 
@@ -22,8 +22,7 @@ export function VersionsDialog({ template, onClose, onRestored }: VersionsProps)
   return (
     <Dialog title="Versions" wide onClose={onClose}>
       <div class="dialog-body">
-        {!versions.data &&
-          (versions.error ? <Failure error={versions.error} retry={versions.reload} /> : <Waiting />)}
+        {!versions.data && <Pending of={versions} />}
         {versions.data?.length === 0 && (
           <p>No previous versions. A version is kept each time you save a change.</p>
         )}

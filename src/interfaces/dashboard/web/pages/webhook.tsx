@@ -5,9 +5,9 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
 import { Button, Choose, Switch } from '../components/controls.tsx'
-import { confirm, FormDialog, useAct, useChange } from '../components/dialog.tsx'
+import { confirm, confirmRemoval, FormDialog, useAct, useChange } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
-import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
+import { Empty, Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
@@ -23,8 +23,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
   const deliveries = useLoad<List<WebhookDelivery>>(`/webhooks/${id}/deliveries`, { everyMs: LIVE_MS })
   const [isTesting, setTesting] = useState(false)
   const [secret, setSecret] = useState<string>()
-  if (!webhook.data)
-    return webhook.error ? <Failure error={webhook.error} retry={webhook.reload} /> : <Waiting />
+  if (!webhook.data) return <Pending of={webhook} />
   const { url } = webhook.data
   const rotate = () =>
     confirm({
@@ -39,15 +38,10 @@ export function WebhookPage({ params: { id } }: PageProps) {
       },
     })
   const remove = () =>
-    confirm({
-      title: 'Delete this webhook?',
+    confirmRemoval('webhook', {
+      path: `/webhooks/${id}`,
       text: 'Pending events will not be sent. This cannot be undone.',
-      act: 'Delete webhook',
-      async work() {
-        await call('DELETE', `/webhooks/${id}`)
-        say('The webhook was deleted.')
-        navigate('/webhooks')
-      },
+      onRemoved: () => navigate('/webhooks'),
     })
   return (
     <>
@@ -65,8 +59,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
         lead="The latest 50 events sent to this endpoint and its responses."
         flush
       >
-        {!deliveries.data &&
-          (deliveries.error ? <Failure error={deliveries.error} retry={deliveries.reload} /> : <Waiting />)}
+        {!deliveries.data && <Pending of={deliveries} />}
         {deliveries.data?.data.length === 0 && (
           <Empty icon="webhooks" title="No deliveries yet">
             Send a test event to see how your endpoint responds.
