@@ -131,6 +131,36 @@ test('migrate: two accounts can request one domain name, but only one can have i
   assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
 })
 
+test('migrate: what was stored about destinations before 002 is kept', async t => {
+  const connection = await openEmpty(t)
+  const { raw } = connection
+  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, 1))
+  raw.exec(`
+    insert into domain_sites (domain, site, seen_at) values ('there.test', 'mx.there.test', 1);
+    insert into site_states (site, source, paused_until, pause_ms, reason, changed_at) values ('mx.there.test', '', 5, 4, 'r', 3);
+    insert into site_caps (site, per_minute, created_at) values ('mx.there.test', 7, 1);
+    insert into destination_replies (day, site, form, example, result, class, count, last_at)
+      values ('2026-11-27', 'mx.there.test', 'f', 'e', 'deferred', 'other', 2, 1);`)
+  assert.equal(
+    await migrate(dbOver(connection), 'sqlite', 2),
+    migrations.slice(1).map(({ name }) => name),
+  )
+  for (const table of [
+    'domain_destinations',
+    'destination_states',
+    'destination_caps',
+    'destination_replies',
+  ])
+    assert.equal(raw.prepare(`select destination from ${table}`).pluck().all(), ['mx.there.test'], table)
+  assert.throws(
+    () =>
+      raw.exec(
+        "insert into destination_caps (destination, per_minute, created_at) values ('mx.there.test', 8, 1)",
+      ),
+    /UNIQUE constraint failed/,
+  )
+})
+
 test('migrate: column types differ between the databases where they must', () => {
   const compiled = (type: { toOperationNode(): unknown }) => JSON.stringify(type.toOperationNode())
   const [sqlite, postgres] = [columnsOf('sqlite'), columnsOf('postgres')]
