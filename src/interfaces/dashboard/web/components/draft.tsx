@@ -9,6 +9,10 @@ import { Mark, Time } from './show.tsx'
 export interface Draft<T extends object = object> {
   value: T
   set(value: T): void
+  /** Sets the named values and keeps the others. */
+  change(changes: Partial<T>): void
+  /** Returns the props that bind a field of the form to the value with this name. */
+  field<Name extends keyof T>(name: Name): { value: T[Name]; onValue: (value: T[Name]) => void }
   /** Whether the contents differ from the saved object. */
   isChanged: boolean
   /** Whether the saved object was changed after editing started, by another user or in another tab. */
@@ -64,17 +68,24 @@ export function useDraft<T extends object>(name: string, saved: T, base = ''): D
     if (JSON.stringify(next.value) === against) dropDraft(key)
     else keepDraft(key, { value: next.value, base: next.base, at: Date.now() })
   }
+  const set = (next: T) => {
+    const { value: before, ...rest } = latest.current
+    const wasUntouched = JSON.stringify(before) === known.current
+    become({ ...rest, value: next, base: wasUntouched ? base : rest.base }, known.current)
+  }
+  const change = (changes: Partial<T>) => set({ ...latest.current.value, ...changes })
   return {
     value,
+    set,
+    change,
+    field: name => ({
+      value: value[name],
+      onValue: (next: T[typeof name]) => change({ [name]: next } as unknown as Partial<T>),
+    }),
     restoredAt: isChanged ? restoredAt : undefined,
     isChanged,
     isOutdated: isChanged && latest.current.base !== base,
     now: () => latest.current.value,
-    set(next) {
-      const { value: before, ...rest } = latest.current
-      const wasUntouched = JSON.stringify(before) === known.current
-      become({ ...rest, value: next, base: wasUntouched ? base : rest.base }, known.current)
-    },
     discard() {
       become({ value: saved, base, restoredAt: undefined }, savedText)
     },

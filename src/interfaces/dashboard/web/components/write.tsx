@@ -16,7 +16,6 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
   const draft = useDraft('email', { from: '', to: '', subject: '', text: '', when: '' })
   const email = draft.value
-  const set = (name: keyof typeof email) => (value: string) => draft.set({ ...email, [name]: value })
   const from = email.from || (verified ? `hello@${verified.name}` : 'you@example.com')
   const simulator = installation.data?.simulator_domain ?? ''
   const send = async () => {
@@ -49,42 +48,27 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
               </p>
             </Note>
           )}
-          <TextField
-            label="From"
-            value={email.from}
-            placeholder={from}
-            onValue={set('from')}
-            fault={error?.of('from')}
-          />
+          <TextField label="From" {...draft.field('from')} placeholder={from} fault={error?.of('from')} />
           <TextField
             label="To"
             required
-            value={email.to}
+            {...draft.field('to')}
             placeholder={verified ? signedIn().user.email : `delivered@${simulator}`}
             hint="Separate several addresses with commas."
-            onValue={set('to')}
             fault={error?.of('to')}
           />
-          <TextField
-            label="Subject"
-            required
-            value={email.subject}
-            onValue={set('subject')}
-            fault={error?.of('subject')}
-          />
+          <TextField label="Subject" required {...draft.field('subject')} fault={error?.of('subject')} />
           <AreaField
             label="Message"
             rows={7}
-            value={email.text}
-            onValue={set('text')}
+            {...draft.field('text')}
             fault={error?.of('text') ?? error?.of('html')}
           />
           <TextField
             label="Send at"
             type="datetime-local"
-            value={email.when}
+            {...draft.field('when')}
             hint="Leave empty to send now."
-            onValue={set('when')}
             fault={error?.of('scheduled_at')}
           />
         </>

@@ -138,7 +138,6 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
     plan: account?.plan ?? plans.at(-1) ?? '',
   })
   const { name, owner, plan } = draft.value
-  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   return (
     <FormDialog
       title={account ? `Edit ${account.name}` : 'Create account'}
@@ -156,27 +155,19 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
     >
       {error => (
         <>
-          <TextField
-            label="Name"
-            required
-            value={name}
-            onValue={value => set({ name: value })}
-            fault={error?.of('name')}
-          />
+          <TextField label="Name" required {...draft.field('name')} fault={error?.of('name')} />
           <TextField
             label="Owner’s email address"
             type="email"
             required
             hint="The owner signs in with this address."
-            value={owner}
-            onValue={value => set({ owner: value })}
+            {...draft.field('owner')}
             fault={error?.of('owner_email')}
           />
           <Choose
             label="Plan"
-            value={plan}
+            {...draft.field('plan')}
             options={plans.map(one => [one, one] as const)}
-            onValue={value => set({ plan: value })}
             fault={error?.of('plan')}
           />
         </>

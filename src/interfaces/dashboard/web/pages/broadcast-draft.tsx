@@ -19,8 +19,7 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
   const { value, set } = draft
   const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
   const field = (name: keyof BroadcastText) => ({
-    value: value[name],
-    onValue: (text: string) => set({ ...value, [name]: text }),
+    ...draft.field(name),
     fault: faultOf(name),
   })
   return (

@@ -103,7 +103,6 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
   const draft = useDraft('new-broadcast', { audience: '', from: '', subject: '' })
   const { audience: chosen, from, subject } = draft.value
-  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const list = audiences.data?.data ?? []
   const standard = verified ? `news@${verified.name}` : ''
   return (
@@ -136,23 +135,11 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
             label="To"
             value={chosen || (list[0]?.id ?? '')}
             options={list.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`])}
-            onValue={audience => set({ audience })}
+            onValue={audience => draft.change({ audience })}
             fault={error?.of('audience_id')}
           />
-          <TextField
-            label="From"
-            value={from}
-            placeholder={standard}
-            onValue={value => set({ from: value })}
-            fault={error?.of('from')}
-          />
-          <TextField
-            label="Subject"
-            required
-            value={subject}
-            onValue={value => set({ subject: value })}
-            fault={error?.of('subject')}
-          />
+          <TextField label="From" {...draft.field('from')} placeholder={standard} fault={error?.of('from')} />
+          <TextField label="Subject" required {...draft.field('subject')} fault={error?.of('subject')} />
         </>
       )}
     </FormDialog>

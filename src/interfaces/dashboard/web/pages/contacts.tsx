@@ -11,7 +11,7 @@ import { actions, type Column, PagedTable, RowActs, Search } from '../components
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
-import { type ContactForm, contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
+import { contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
 import { counted } from '../labels/numbers.ts'
 
 const WHAT_REMOVING_MEANS =
@@ -204,7 +204,6 @@ interface ContactDialogProps {
 function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
   const draft = useDraft(`contact.${audience.id}.${contact?.id ?? 'new'}`, formOf(contact))
   const form = draft.value
-  const set = (changes: Partial<ContactForm>) => draft.set({ ...draft.now(), ...changes })
   const path = `/audiences/${audience.id}/contacts`
   return (
     <FormDialog
@@ -228,37 +227,25 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
             type="email"
             required
             autofocus
-            value={form.email}
-            onValue={email => set({ email })}
+            {...draft.field('email')}
             fault={error?.of('email')}
           />
-          <TextField
-            label="First name"
-            value={form.first}
-            onValue={first => set({ first })}
-            fault={error?.of('first_name')}
-          />
-          <TextField
-            label="Last name"
-            value={form.last}
-            onValue={last => set({ last })}
-            fault={error?.of('last_name')}
-          />
+          <TextField label="First name" {...draft.field('first')} fault={error?.of('first_name')} />
+          <TextField label="Last name" {...draft.field('last')} fault={error?.of('last_name')} />
           <AreaField
             label="Properties"
             code
             rows={4}
-            value={form.properties}
+            {...draft.field('properties')}
             placeholder={'plan: pro\ncity: Vienna'}
             hint="One property per line, as key: value."
-            onValue={properties => set({ properties })}
             fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
           />
           <Switch
             label="Unsubscribed"
             hint="Unsubscribed contacts receive no broadcasts."
             checked={form.unsubscribed}
-            onChange={unsubscribed => set({ unsubscribed })}
+            onChange={unsubscribed => draft.change({ unsubscribed })}
           />
         </>
       )}

@@ -109,19 +109,17 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
             {file && <p class="quiet">Selected: {file.name}</p>}
             <Choose
               label="Existing contacts"
-              value={onExisting}
+              {...draft.field('onExisting')}
               options={[
                 ['update', 'Update with the values of the file'],
                 ['skip', 'Skip'],
               ]}
-              onValue={value => draft.set({ ...draft.value, onExisting: value })}
             />
             <Choose
               label="Charset"
-              value={charset}
+              {...draft.field('charset')}
               hint="Spreadsheet programs often save CSV files in the charset of the system, not in UTF-8."
               options={CHARSETS}
-              onValue={value => draft.set({ ...draft.value, charset: value })}
             />
             <ImportQuestions asked={asked} />
             {isBusy && <SoFar audienceId={audience.id} />}

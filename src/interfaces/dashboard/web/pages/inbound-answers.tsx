@@ -22,10 +22,6 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
     subject: /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
     text: '',
   })
-  const field = (name: keyof typeof draft.value) => ({
-    value: draft.value[name],
-    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
-  })
   const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
   return (
     <FormDialog
@@ -47,13 +43,13 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
     >
       {error => (
         <>
-          <TextField label="From" required {...field('from')} fault={error?.of('from')} />
-          <TextField label="To" required {...field('to')} fault={error?.of('to')} />
-          <TextField label="Subject" required {...field('subject')} fault={error?.of('subject')} />
+          <TextField label="From" required {...draft.field('from')} fault={error?.of('from')} />
+          <TextField label="To" required {...draft.field('to')} fault={error?.of('to')} />
+          <TextField label="Subject" required {...draft.field('subject')} fault={error?.of('subject')} />
           <AreaField
             label="Message"
             rows={9}
-            {...field('text')}
+            {...draft.field('text')}
             fault={error?.of('text') ?? error?.of('html')}
           />
         </>
@@ -91,20 +87,13 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
               : 'The message is forwarded unchanged.'}{' '}
             Replies go to the From address.
           </p>
-          <TextField
-            label="From"
-            required
-            value={from}
-            onValue={value => draft.set({ from: value, to })}
-            fault={error?.of('from')}
-          />
+          <TextField label="From" required {...draft.field('from')} fault={error?.of('from')} />
           <TextField
             label="To"
             required
             autofocus
-            value={to}
+            {...draft.field('to')}
             hint="Separate several addresses with commas."
-            onValue={value => draft.set({ from, to: value })}
             fault={error?.of('to')}
           />
         </>

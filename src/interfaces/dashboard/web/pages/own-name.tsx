@@ -27,7 +27,6 @@ export function OwnNameGuide() {
     https: 'own' as OwnName['https'],
   })
   const { host, address, local, email, https } = draft.value
-  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const own: OwnName = {
     host: host.trim().toLowerCase().replace(/\.$/, '') || EXAMPLE.host,
     addresses: listOf(address || EXAMPLE.address),
@@ -40,42 +39,37 @@ export function OwnNameGuide() {
       <div class="halves">
         <TextField
           label="Host name of this server"
-          value={host}
+          {...draft.field('host')}
           placeholder={EXAMPLE.host}
           hint="A subdomain of a domain you own, used only for Mailhorn."
-          onValue={value => set({ host: value })}
         />
         <TextField
           label="Public IP address"
-          value={address}
+          {...draft.field('address')}
           placeholder={EXAMPLE.address}
           hint="IPv4 and IPv6. Separate several addresses with commas."
-          onValue={value => set({ address: value })}
         />
         <TextField
           label="Email address for the certificate authority"
           type="email"
-          value={email}
+          {...draft.field('email')}
           placeholder={EXAMPLE.email}
           hint="Contact address of the Let’s Encrypt account."
-          onValue={value => set({ email: value })}
         />
         <TextField
           label="Private IP address"
-          value={local}
+          {...draft.field('local')}
           placeholder="same as the public address"
           hint="Only behind NAT, if the public address is not assigned to a network interface (AWS, Google Cloud, Azure)."
-          onValue={value => set({ local: value })}
         />
       </div>
       <Choices<OwnName['https']>
         label="HTTPS"
-        value={https}
+        {...draft.field('https')}
         options={[
           ['own', 'Served by Mailhorn'],
           ['proxy', 'Reverse proxy on this server'],
         ]}
-        onValue={value => set({ https: value })}
       />
       <div class="stack stack-tight">
         <h3>1. Add these records to the DNS of the parent domain</h3>

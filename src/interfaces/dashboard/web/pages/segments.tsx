@@ -125,17 +125,11 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
     >
       {error => (
         <>
-          <TextField
-            label="Name"
-            required
-            value={name}
-            onValue={value => draft.set({ name: value, filters })}
-            fault={error?.of('name')}
-          />
+          <TextField label="Name" required {...draft.field('name')} fault={error?.of('name')} />
           <FilterFields
             audience={audience}
             filters={filters}
-            onFilters={value => draft.set({ name, filters: value })}
+            onFilters={value => draft.change({ filters: value })}
           />
           {error?.fields
             .filter(({ path: at }) => at.startsWith('filters'))

@@ -169,10 +169,9 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
         <AreaField
           label="Addresses"
           rows={6}
-          value={text}
+          {...draft.field('text')}
           placeholder={'ann@example.com\nbob@example.com'}
           hint="One per line or separated by commas."
-          onValue={value => draft.set({ text: value })}
           fault={error?.fields[0]?.message}
         />
       )}

@@ -96,8 +96,7 @@ function AddTemplate({ onClose }: { onClose: () => void }) {
           autofocus
           placeholder="Welcome email"
           hint="Internal name; recipients do not see it."
-          value={draft.value.name}
-          onValue={name => draft.set({ name })}
+          {...draft.field('name')}
           fault={error?.of('name')}
         />
       )}

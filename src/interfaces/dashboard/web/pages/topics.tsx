@@ -99,10 +99,6 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
     default_subscription: (topic?.default_subscription ?? 'opt_in') as string,
     visibility: (topic?.visibility ?? 'public') as string,
   })
-  const field = (name: keyof typeof draft.value) => ({
-    value: draft.value[name],
-    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
-  })
   return (
     <FormDialog
       title={topic ? `Edit ${topic.name}` : 'Create topic'}
@@ -118,16 +114,20 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
     >
       {error => (
         <>
-          <TextField label="Name" required autofocus {...field('name')} fault={error?.of('name')} />
+          <TextField label="Name" required autofocus {...draft.field('name')} fault={error?.of('name')} />
           <AreaField
             label="Description"
             rows={2}
             hint="Contacts see it on the preferences page."
-            {...field('description')}
+            {...draft.field('description')}
             fault={error?.of('description')}
           />
-          <Choose label="Default subscription" options={DEFAULTS} {...field('default_subscription')} />
-          <Choose label="Shown on the preferences page to" options={VISIBILITIES} {...field('visibility')} />
+          <Choose label="Default subscription" options={DEFAULTS} {...draft.field('default_subscription')} />
+          <Choose
+            label="Shown on the preferences page to"
+            options={VISIBILITIES}
+            {...draft.field('visibility')}
+          />
         </>
       )}
     </FormDialog>

@@ -127,7 +127,6 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
   const draft = useDraft<NewWebhookDraft>('new-webhook', { url: '', events: FIRST_EVENTS, domains: [] })
   const { url, events, domains = [] } = draft.value
   const isStandard = draft.value.isStandard ?? installation.data?.standard_webhooks ?? false
-  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const [made, setMade] = useState<WebhookWithSecret>()
   if (made) return <NewSecret secret={made.signing_secret} onClose={() => navigate(`/webhooks/${made.id}`)} />
   return (
@@ -155,18 +154,17 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
             type="url"
             required
             autofocus
-            value={url}
+            {...draft.field('url')}
             placeholder="https://your-app.example/webhooks/mailhorn"
-            onValue={value => set({ url: value })}
             fault={error?.of('url') ?? error?.of('endpoint')}
           />
-          <EventChoice events={events} onEvents={value => set({ events: value })} />
-          <DomainLimit domains={domains} onDomains={value => set({ domains: value })} />
+          <EventChoice events={events} onEvents={value => draft.change({ events: value })} />
+          <DomainLimit domains={domains} onDomains={value => draft.change({ domains: value })} />
           <Switch
             label="Standard Webhooks signatures"
             hint={STANDARD_HINT}
             checked={isStandard}
-            onChange={value => set({ isStandard: value })}
+            onChange={value => draft.change({ isStandard: value })}
           />
         </>
       )}
