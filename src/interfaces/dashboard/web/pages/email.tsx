@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Email } from '../api/types.ts'
-import { Button } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
+import { Button, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
 import { Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
@@ -15,7 +15,6 @@ import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
 import { Recipients } from './recipients.tsx'
 import { ResendDialog } from './resend.tsx'
-import { ScheduleDialog } from './schedule.tsx'
 
 const LIVE_MS = 2_500
 const CALM_MS = 20_000
@@ -144,4 +143,37 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
       )}
     </>
   )
+}
+
+function ScheduleDialog({ email, onClose }: { email: Email; onClose: () => void }) {
+  const [when, setWhen] = useState(localInput(email.scheduled_at!))
+  return (
+    <FormDialog
+      title="Reschedule email"
+      act="Reschedule email"
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('PATCH', `/emails/${email.id}`, { scheduled_at: new Date(when).toISOString() })
+        say('The email was rescheduled.')
+        onClose()
+      }}
+    >
+      {error => (
+        <TextField
+          label="Send at (your time zone)"
+          type="datetime-local"
+          required
+          value={when}
+          onValue={setWhen}
+          fault={error?.of('scheduled_at')}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+/** Formats a local time without a zone for an `input` of type `datetime-local`. */
+function localInput(iso: string): string {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

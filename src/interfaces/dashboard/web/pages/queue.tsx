@@ -4,8 +4,8 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { Hold, Queue, Slowed } from '../api/types.ts'
-import { Button, Choices } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
+import { Button, Choices, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
 import { Empty, say } from '../components/feedback.tsx'
 import { actions, type Column, Filter, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
@@ -14,7 +14,6 @@ import { count, counted } from '../labels/numbers.ts'
 import { meaningOf } from '../labels/replies.ts'
 import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
-import { SlowDialog } from './slow.tsx'
 
 type Entry = Queue['data'][number]
 
@@ -215,4 +214,50 @@ async function inPieces(path: string, selector: object): Promise<number> {
     total += done.deliveries
     if (!done.has_more) return total
   }
+}
+
+interface SlowDialogProps {
+  site: string
+  onClose: () => void
+  onDone: () => void
+}
+
+const USUAL = '60'
+
+/** Limits the sending rate to a destination. */
+function SlowDialog({ site, onClose, onDone }: SlowDialogProps) {
+  const [most, setMost] = useState(USUAL)
+  return (
+    <FormDialog
+      title={`Limit the rate to ${site}`}
+      act="Set rate limit"
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('POST', '/destinations/slow', { site, messages_per_minute: Number(most) })
+        say(`${site} is limited to ${counted(Number(most), 'message')} per minute.`)
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <p class="quiet">
+            The limit applies to all source IP addresses together until you remove it. Deliveries wait in the
+            queue.
+          </p>
+          <TextField
+            label="Messages per minute"
+            type="number"
+            min="1"
+            max="60000"
+            required
+            autofocus
+            value={most}
+            onValue={setMost}
+            fault={error?.of('messages_per_minute')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
 }
