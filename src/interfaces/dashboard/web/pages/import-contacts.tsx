@@ -40,7 +40,8 @@ interface ImportProps {
   onDone: () => void
 }
 
-export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
+/** Holds the file, the answers about it and the state of its import. */
+function useImport({ audience, onDone }: Pick<ImportProps, 'audience' | 'onDone'>) {
   const [file, setFile] = useState(() => chosenFiles.get(audience.id))
   const draft = useDraft(`import.${audience.id}`, {
     onExisting: 'update',
@@ -84,6 +85,11 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       setBusy(false)
     }
   }
+  return { file, choose, draft, asked, begin, isBusy, error, report }
+}
+
+export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
+  const { file, choose, draft, asked, begin, isBusy, error, report } = useImport({ audience, onDone })
   return (
     <Dialog title="Import contacts" onClose={onClose}>
       <div class="dialog-body">

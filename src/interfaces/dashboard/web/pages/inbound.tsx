@@ -53,44 +53,53 @@ export function InboundPage({ params: { id } }: PageProps) {
       )}
       <Content message={message} />
       <div class="halves">
-        <Card title="Details">
-          <Facts
-            rows={[
-              ['From', <bdi key="from">{message.from}</bdi>],
-              ['To', <Addresses key="to" list={message.to} />],
-              message.cc.length > 0 && ['Cc', <Addresses key="cc" list={message.cc} />],
-              ['Envelope recipients', message.received_for.join(', ')],
-              [
-                'Sending server',
-                `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'unknown'})`,
-              ],
-              ['TLS', message.envelope.tls ?? 'none'],
-              ['Size', bytes(message.size)],
-              [
-                'Message-ID',
-                <span key="mid" class="mono">
-                  {message.message_id ?? '–'}
-                </span>,
-              ],
-            ]}
-          />
-        </Card>
-        <Card title="Spam and authentication checks">
-          <ul class="stack">
-            {VERDICTS.map(([key, name, question]) => (
-              <li key={key} class="row row-apart">
-                <span>
-                  <b>{name}</b> <span class="quiet small">{question}</span>
-                </span>
-                <Mark tone={VERDICT_WORDS[message[key]][1]}>{VERDICT_WORDS[message[key]][0]}</Mark>
-              </li>
-            ))}
-          </ul>
-        </Card>
+        <Details message={message} />
+        <Checks message={message} />
       </div>
       {open === 'answer' && <AnswerDialog message={message} onClose={() => setOpen(undefined)} />}
       {open === 'forward' && <ForwardDialog message={message} onClose={() => setOpen(undefined)} />}
     </>
+  )
+}
+
+function Details({ message }: { message: Inbound }) {
+  return (
+    <Card title="Details">
+      <Facts
+        rows={[
+          ['From', <bdi key="from">{message.from}</bdi>],
+          ['To', <Addresses key="to" list={message.to} />],
+          message.cc.length > 0 && ['Cc', <Addresses key="cc" list={message.cc} />],
+          ['Envelope recipients', message.received_for.join(', ')],
+          ['Sending server', `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'unknown'})`],
+          ['TLS', message.envelope.tls ?? 'none'],
+          ['Size', bytes(message.size)],
+          [
+            'Message-ID',
+            <span key="mid" class="mono">
+              {message.message_id ?? '–'}
+            </span>,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Checks({ message }: { message: Inbound }) {
+  return (
+    <Card title="Spam and authentication checks">
+      <ul class="stack">
+        {VERDICTS.map(([key, name, question]) => (
+          <li key={key} class="row row-apart">
+            <span>
+              <b>{name}</b> <span class="quiet small">{question}</span>
+            </span>
+            <Mark tone={VERDICT_WORDS[message[key]][1]}>{VERDICT_WORDS[message[key]][0]}</Mark>
+          </li>
+        ))}
+      </ul>
+    </Card>
   )
 }
 
