@@ -97,6 +97,11 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
   ]
 }
 
+const EXTENTS = [
+  ['chosen', 'Chosen scopes'],
+  ['full', 'Full access'],
+] as const
+
 const LIFETIMES = [
   ['30 days', '30 days'],
   ['90 days', '90 days'],
@@ -106,7 +111,7 @@ const LIFETIMES = [
 
 function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [name, setName] = useState('')
-  const [extent, setExtent] = useState<'full' | 'chosen'>('chosen')
+  const [extent, setExtent] = useState<(typeof EXTENTS)[number][0]>('chosen')
   const [scopes, setScopes] = useState<readonly TokenScope[]>([])
   const [lifetime, setLifetime] = useState<string>('90 days')
   const [networks, setNetworks] = useState('')
@@ -146,17 +151,7 @@ function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => voi
             fault={error?.of('name')}
           />
           <Field label="Scopes" fault={error?.of('scopes')}>
-            {() => (
-              <Choices
-                label="Scopes"
-                value={extent}
-                options={[
-                  ['chosen', 'Chosen scopes'],
-                  ['full', 'Full access'],
-                ]}
-                onValue={setExtent}
-              />
-            )}
+            {() => <Choices label="Scopes" value={extent} options={EXTENTS} onValue={setExtent} />}
           </Field>
           {extent === 'chosen' && <ScopeChoice scopes={scopes} onScopes={setScopes} />}
           <Choose

@@ -16,45 +16,11 @@ const LIVE_MS = 5_000
 const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
-  const {
-    id,
-    counts,
-    skipped,
-    unique_opens,
-    unique_clicks,
-    unsubscribes,
-    html,
-    text,
-    started_at,
-    sent_at,
-    from,
-  } = broadcast
-  const of = (status: string) => counts[status] ?? 0
-  const delivered = of('delivered') + of('complained')
-  const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
-  const figures = [
-    ['Delivered', count(delivered), `${count(of('bounced'))} bounced`],
-    ['Opened', share(unique_opens), counted(unique_opens, 'recipient')],
-    ['Clicked', share(unique_clicks), counted(unique_clicks, 'recipient')],
-    ['Unsubscribed', share(unsubscribes), counted(unsubscribes, 'recipient')],
-    ['Complaints', share(of('complained')), counted(of('complained'), 'recipient')],
-  ] as const
+  const { id, skipped, unique_opens, unique_clicks, html, text, started_at, sent_at, from } = broadcast
   return (
     <>
       <Progress broadcast={broadcast} />
-      <Card flush>
-        <dl class="figures">
-          {figures.map(([name, value, under]) => (
-            <div class="figure" key={name}>
-              <dt>{name}</dt>
-              <dd>
-                {value}
-                <div class="under">{under}</div>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </Card>
+      <Figures broadcast={broadcast} />
       <div class="halves">
         <Card title="Details" acts={<Link href={`/emails?broadcast_id=${id}`}>View emails</Link>}>
           <Facts
@@ -88,6 +54,35 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         )}
       </Card>
     </>
+  )
+}
+
+function Figures({ broadcast }: { broadcast: Broadcast }) {
+  const { counts, unique_opens, unique_clicks, unsubscribes } = broadcast
+  const of = (status: string) => counts[status] ?? 0
+  const delivered = of('delivered') + of('complained')
+  const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
+  const figures = [
+    ['Delivered', count(delivered), `${count(of('bounced'))} bounced`],
+    ['Opened', share(unique_opens), counted(unique_opens, 'recipient')],
+    ['Clicked', share(unique_clicks), counted(unique_clicks, 'recipient')],
+    ['Unsubscribed', share(unsubscribes), counted(unsubscribes, 'recipient')],
+    ['Complaints', share(of('complained')), counted(of('complained'), 'recipient')],
+  ] as const
+  return (
+    <Card flush>
+      <dl class="figures">
+        {figures.map(([name, value, under]) => (
+          <div class="figure" key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              <div class="under">{under}</div>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
   )
 }
 

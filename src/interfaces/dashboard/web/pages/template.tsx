@@ -68,10 +68,15 @@ function requestOf(draft: TemplateText) {
   }
 }
 
-function Editor({ template, put }: { template: Template; put: (template: Template) => void }) {
+interface EditorProps {
+  template: Template
+  put: (template: Template) => void
+}
+
+/** Returns the draft of a template, and the actions on both. */
+function useEditor({ template, put }: EditorProps) {
   const [, navigate] = useLocation()
   const draft = useDraft(`template.${template.id}`, textOf(template), template.updated_at)
-  const [isLookingBack, setLookingBack] = useState(false)
   const path = `/templates/${template.id}`
   const store = async (): Promise<Template> => {
     const sent = draft.now()
@@ -105,6 +110,12 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
         navigate('/templates')
       },
     })
+  return { draft, save, publish, duplicate, remove }
+}
+
+function Editor({ template, put }: EditorProps) {
+  const { draft, save, publish, duplicate, remove } = useEditor({ template, put })
+  const [isLookingBack, setLookingBack] = useState(false)
   return (
     <>
       <Head
