@@ -3,6 +3,7 @@ import { addAccount } from '../../kit/accounts.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('contacts at the paths of newer SDKs')
 let mailhorn: Mailhorn
@@ -89,6 +90,8 @@ test('/segments says segment, /audiences says audience', async () => {
 test('deleting what does not exist succeeds here, and is 404 at the paths of audiences', async () => {
   const { call, make } = open('deletes')
   const { audience_id: audience } = await make('/contacts', { email: 'ann@there.example' })
+  // the contents of audiences that earlier tests have deleted are deleted in the background
+  await until(() => mailhorn.rows('select 1 from deleted_audiences').length === 0)
   const before = contentsOf(mailhorn)
   for (const [path, body] of [
     [`/segments/${UNKNOWN}`, { object: 'segment', id: `aud_${UNKNOWN}`, deleted: true }],
