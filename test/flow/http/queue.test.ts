@@ -127,12 +127,22 @@ test('queue: a rate limit slows a destination down until it is removed', async (
   const slowed = await post('/destinations/slow', { site, messages_per_minute: 2 })
   assert.equal([slowed.object, slowed.site, slowed.messages_per_minute], ['destination_slow', site, 2])
   assert.equal((await get('/destinations/slow')).data, [slowed])
-  await mailhorn.emailWhen(await send('ok1@there.example'), 'delivered')
-  const second = await send('ok2@there.example')
-  const waiting = await until(async () => {
-    const { data } = await get('/queue')
-    return data[0]?.paths[0] ? data[0] : undefined
-  })
+  /** Returns the destination when the email waits for it; undefined when the email has been delivered. */
+  const waitingFor = async (id: string) => {
+    const found = await until(async () => {
+      const { data } = await get('/queue')
+      if (data[0]?.paths[0]?.messages_per_second) return { waiting: data[0] }
+      return (await mailhorn.email(id)).status === 'delivered' ? { waiting: undefined } : undefined
+    })
+    return found.waiting
+  }
+  // the limit takes effect when the delivery threads have been told
+  let second = await send('ok1@there.example')
+  let waiting = await waitingFor(second)
+  while (!waiting) {
+    second = await send('ok2@there.example')
+    waiting = await waitingFor(second)
+  }
   assert.equal([waiting.site, waiting.paths[0].messages_per_second], [site, 2 / 60])
   mailhorn.clock.advance(30_000)
   await mailhorn.emailWhen(second, 'delivered')
