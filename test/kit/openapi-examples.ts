@@ -247,9 +247,10 @@ function createReplacer(mailhorn: Mailhorn): (value: unknown) => unknown {
   }
   const measured = (text: string) =>
     MEASURED.reduce((rest, [pattern, example]) => rest.replace(pattern, example), text)
-  return value =>
-    JSON.parse(
-      measured(JSON.stringify(value))
+  // measured times are replaced last, because times are otherwise shifted with the start of the recording
+  const replaced = (text: string) =>
+    measured(
+      text
         .replaceAll(mailhorn.baseUrl, 'https://mailhorn.example.com')
         .replaceAll(mailhorn.admin.password, 'correct horse battery staple')
         .replace(PASSWORD, '"password":"correct horse battery staple"')
@@ -261,4 +262,5 @@ function createReplacer(mailhorn: Mailhorn): (value: unknown) => unknown {
         .replace(TIME, timeOf)
         .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:25'),
     )
+  return value => JSON.parse(replaced(JSON.stringify(value)))
 }
