@@ -31,6 +31,7 @@ import { startHttpService } from './http.ts'
 import { startInboundService } from './inbound.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
+import { HTTP_GRACE_MS } from './listeners.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startMtaSts } from './mta-sts.ts'
 import { startNotifications } from './notifications.ts'
@@ -72,7 +73,6 @@ export interface App {
   stop(): Promise<void>
 }
 
-const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
 /**
  * Heap limit of a reader process. A request body of 56 MB may exist three times, in two octets per character,

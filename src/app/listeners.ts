@@ -16,7 +16,8 @@ import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 import { openLinkCertificates } from './link-certificates.ts'
 
-const HTTP_GRACE_MS = 5_000
+/** Time in ms that requests in progress have when the service stops. */
+export const HTTP_GRACE_MS = 5_000
 
 /** Opens HTTP listeners, all with the same limits. */
 export class HttpListeners {

@@ -16,7 +16,7 @@ import { StorageUnavailable } from '../store/model/command.ts'
 import type { StoreLocation } from '../store/opening/dialect.ts'
 import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
 
-export interface QueryWorker {
+interface QueryWorker {
   /**
    * Functions of the worker. They throw TooManyWaiting when more than `WAITING_MAX` calls wait, and
    * WorkerEnded until a worker that died has been restarted.

@@ -22,7 +22,7 @@ import type { Db } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
-/** What submission shares with the API. */
+/** Services of the API that submission uses, too. */
 interface SubmissionParts {
   accept: Accept
   apiKeys: ApiKeys

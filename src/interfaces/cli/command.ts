@@ -26,7 +26,7 @@ export interface Installation {
   clock: Clock
 }
 
-export interface ProviderZone {
+interface ProviderZone {
   mailHost: string
   records: DnsRecord[]
 }
@@ -41,7 +41,7 @@ export interface CheckedSource {
   faults: readonly string[]
 }
 
-/** What a command may use besides the database. */
+/** Services that a command may use besides the database. */
 export interface CommandHost {
   /**
    * Checks reverse DNS of the configured source addresses.

@@ -25,17 +25,17 @@ type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled' | 's
 export type RequestedDelivery = ListedDelivery | 'no-webhook' | 'no-delivery' | 'disabled'
 
 /** Why a webhook is not stored: there are too many, or it names a domain that the account does not have. */
-export type OwnKeyusal = 'too-many' | 'no-domain'
+type WebhookRefusal = 'too-many' | 'no-domain'
 
 /** A rotated webhook. */
-export interface RotatedWebhook {
+interface RotatedWebhook {
   webhook: WebhookRow
   /** Whether a former secret stopped signing before its day was over. */
   isCutOff: boolean
 }
 
 export const webhookCommands = {
-  createWebhook: command<WebhookRow, 'created' | OwnKeyusal>(async (tx, webhook) => {
+  createWebhook: command<WebhookRow, 'created' | WebhookRefusal>(async (tx, webhook) => {
     const others = await tx.db
       .selectFrom('webhooks')
       .select('id')

@@ -30,7 +30,7 @@ export interface CheckerOptions {
   onStatus?(domain: DomainWithKeys, former: DomainWithKeys['status']): void
 }
 
-export interface CheckedResult {
+interface CheckedResult {
   domain: DomainWithKeys
   checks: DomainChecks
 }

@@ -68,7 +68,7 @@ export * from './schema/values.ts'
 export * from './schema/webhooks.ts'
 
 /** A fact about the installation. */
-export interface SettingRow {
+interface SettingRow {
   key: string
   value: string
 }

@@ -20,7 +20,7 @@ export interface Listed {
   fallback: number
 }
 
-export interface IdPage {
+interface IdPage {
   limit: number
   after: Id | undefined
   before: Id | undefined

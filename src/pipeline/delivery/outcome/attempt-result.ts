@@ -40,7 +40,7 @@ export interface AttemptResult {
   alert?: RuleAlert
   /** Whether the simulator produced the result. */
   simulated?: boolean
-  /** What the reply asks of later mail from this side. */
+  /** Kind of restraint that the reply asks for with later mail. */
   pressure?: Meaning['pressure']
   /**
    * Whether the host failed or asked for fewer connections. Another host is tried, and the circuit breaker

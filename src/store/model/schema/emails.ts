@@ -144,7 +144,7 @@ export type DecidedColumn =
 
 type DecidedSource = Pick<EmailRow, 'domainId' | 'linkTermsId'> & { content: Content }
 
-/** What the composer needs of a stored email. Lists are JSON, as in the row. */
+/** Fields of a stored email that the composer reads. Lists are JSON, as in the row. */
 export type EmailSource = ReturnType<typeof emailSourceOf>
 
 /**
