@@ -23,6 +23,11 @@ export interface EitherFeedOptions extends SourceFeedOptions {
 }
 
 const LOOK_EVERY_MS = 50
+/**
+ * With a connection for each message, it opens the next one before the server has seen the end of the last,
+ * and the server limits the connections of a client.
+ */
+const CLOSING_CONNECTIONS = 5
 
 export function feedByEither({ bySmtpSource = false, ...options }: EitherFeedOptions): Promise<FeedResult> {
   return bySmtpSource ? feedBySmtpSource(options) : feedSmtp(options)
@@ -37,7 +42,8 @@ async function feedBySmtpSource(options: SourceFeedOptions): Promise<FeedResult>
   writeFileSync(file, wire.toString('latin1').replaceAll('\r\n', '\n'))
   const envelope = ['-f', `news@${SENDER_DOMAIN}`, '-t', to ?? recipient(0, domainCount)]
   const message = isDistinct ? ['-l', String(wire.length)] : ['-F', file] // those it makes itself have ids of their own
-  const load = ['-s', String(connections), '-m', String(count), '-M', `feeder.${SENDER_DOMAIN}`]
+  const sessions = perConnection === 1 ? connections - CLOSING_CONNECTIONS : connections
+  const load = ['-s', String(sessions), '-m', String(count), '-M', `feeder.${SENDER_DOMAIN}`]
   const kept = perConnection === 0 ? ['-d'] : []
   const beganAt = epochNow()
   const source = spawn('smtp-source', [...kept, ...load, ...envelope, ...message, `127.0.0.1:${port}`], {
