@@ -24,8 +24,8 @@ export interface EitherFeedOptions extends SourceFeedOptions {
 
 const LOOK_EVERY_MS = 50
 /**
- * With a connection for each message, it opens the next one before the server has seen the end of the last,
- * and the server limits the connections of a client.
+ * Connections that may still be open when the next one is opened: the generator does not wait until the
+ * server has seen their end, and the server limits the connections of a client.
  */
 const CLOSING_CONNECTIONS = 5
 

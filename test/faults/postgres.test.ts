@@ -140,12 +140,21 @@ test(`killed ${CYCLES} times under load: nothing is lost, and no lease is comple
   assert.equal(unknownAttempts(stage).sort(), [...lost].sort())
 })
 
+/** Waits until the server has carried out the statements that a stopped process had sent. */
+async function carriedOut({ rows }: Stage) {
+  const active =
+    "select 1 from pg_stat_activity where datname = current_database() and application_name = 'mailhorn' " +
+    "and state = 'active' and wait_event_type is distinct from 'Lock'"
+  await until(() => rows(active).length === 0)
+}
+
 test('stopped for longer than its leases are good, a process finds them in other hands and ends none of them', async t => {
   const stage = await openStage(t)
   const { senders, program, dataDir, settings, ledger } = stage
   const sending = senders.sendUntilCut(program.baseUrl)
   await until(() => ledger().length > CLIENT_COUNT * 3 && leased(stage).length > 0)
   process.kill(program.pid, 'SIGSTOP')
+  await carriedOut(stage)
   const held = leased(stage)
 
   const elsewhere = `${dataDir}-elsewhere`

@@ -1,7 +1,7 @@
 /**
  * A start that is refused leaves every file of the data folder as it was, and says in one line what to do.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -239,10 +239,13 @@ test('an installation that began with 64 hexadecimal digits as MAILHORN_SECRET_K
 
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux'
 
-/** Mounts a file system over the data folder for as long as the test runs. */
+/**
+ * Mounts a file system over the data folder for as long as the test runs. The child processes of a service
+ * may end, and give up the folder, a moment after it.
+ */
 function mount(t: TestContext, ...args: string[]) {
   execFileSync('mount', args)
-  t.after(() => execFileSync('umount', [args.at(-1)!]))
+  t.after(() => until(() => spawnSync('umount', [args.at(-1)!]).status === 0))
 }
 
 test('a start is refused and writes nothing when the disk is full', async t => {

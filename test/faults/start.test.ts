@@ -372,7 +372,7 @@ test('an error that nobody foresaw is told by the lines of the sources', async t
   const preload = new URL('./unforeseen-mkdir.ts', import.meta.url)
   const { code, output } = await runProgram({ dataDir: folder(t), preload })
   assert.is(code, 1)
-  const [, path, line] = /at openStore \(file:\/\/(\S+\/src\/store\/open\.ts):(\d+)\)/.exec(output)!
+  const [, path, line] = /at openStore \(file:\/\/(\S+\/src\/store\/opening\/open\.ts):(\d+)\)/.exec(output)!
   assert.match(readFileSync(path!, 'utf8').split('\n')[Number(line) - 1]!, 'mkdirSync(options.dataDir')
 })
 
