@@ -32,6 +32,7 @@ import { startInboundService } from './inbound.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
 import { HTTP_GRACE_MS } from './listeners.ts'
+import { startMachineWatch } from './machine-watch.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startMtaSts } from './mta-sts.ts'
 import { startNotifications } from './notifications.ts'
@@ -113,6 +114,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const submission = await startSubmissionService(context, http)
   if (isWhole) {
     await startNotifications(context, http)
+    startMachineWatch(context, http)
     delivery = await startDelivery(context)
     const { stop } = delivery
     stack.defer(() => stop(DELIVERY_GRACE_MS))

@@ -136,7 +136,8 @@ function mtaStsOf(
   ]
 }
 
-function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: Clock): Examination[] {
+/** Checks the certificate of the SMTP listeners, given as files or issued by ACME; none with neither. */
+export function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: Clock): Examination[] {
   const { certFile, keyFile } = smtp.tls
   if (certFile !== null) return [certificate({ certFile, keyFile, mailHost, clock })]
   const find = async () => (db === null ? undefined : findCertificate(db, mailHost))

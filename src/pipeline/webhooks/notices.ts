@@ -2,24 +2,20 @@
  * Notifies the users of an account by email that one of its webhooks was disabled. The notice is submitted
  * like any other email.
  */
-import { hash } from 'node:crypto'
 import { wireId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
 import { findVerifiedDomain } from '../../resources/domains/domain-rows.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, WebhookRow } from '../../store/model/schema.ts'
-import type { Accept } from '../accept/accept.ts'
-import type { Preparation } from '../accept/prepare.ts'
-import { isRefusal, REFUSALS, type Refusal } from '../accept/refusal.ts'
+import { REFUSALS, type Refusal } from '../accept/refusal.ts'
+import { type ServiceMail, sendServiceMail } from '../accept/service-mail.ts'
 import { newSubmission, type Submission } from '../accept/submission.ts'
 import type { webhookCommands } from './commands.ts'
 
-interface NoticeOptions {
+interface NoticeOptions extends ServiceMail {
   db: Db
   run: Run<Pick<typeof webhookCommands, 'webhookNoticeSent'>>
-  accept: Pick<Accept, 'send'>
-  preparation: Pick<Preparation, 'email'>
   /** Address at a domain that some account has verified. */
   from: Mailbox
   log: Log
@@ -64,21 +60,20 @@ interface NoticeFault {
   isTemporary: boolean
 }
 
-/** The idempotency key is derived from webhook, time and address, so that a notice is sent once. */
+/** The name is derived from webhook, time and address, so that a notice is sent once. */
 async function sendNotice(
-  { accept, preparation, from }: NoticeOptions,
+  options: NoticeOptions,
   accountId: WebhookRow['accountId'],
   webhook: WebhookRow,
   address: string,
 ): Promise<NoticeFault | undefined> {
   const to = parseMailbox(address)
   if ('fault' in to) return { message: to.fault, isTemporary: false }
-  const prepared = await preparation.email(accountId, noticeOf(from, to, webhook))
-  const bodyHash = hash('sha256', `${wireId('wh', webhook.id)} ${webhook.disabledAt} ${address}`, 'buffer')
-  const idempotency = { endpoint: 'webhook-notice', key: bodyHash.toString('hex'), bodyHash }
-  const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
-  const accepted = await accept.send(sender, prepared, idempotency)
-  return isRefusal(accepted) ? { message: accepted.message, isTemporary: isTemporary(accepted) } : undefined
+  const refusal = await sendServiceMail(options, accountId, noticeOf(options.from, to, webhook), {
+    kind: 'webhook-notice',
+    name: `${wireId('wh', webhook.id)} ${webhook.disabledAt} ${address}`,
+  })
+  return refusal && { message: refusal.message, isTemporary: isTemporary(refusal) }
 }
 
 /** Temporary refusals, and a domain that has lost its verification. */

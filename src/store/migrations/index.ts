@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { Columns } from '../model/columns.ts'
 import { up as schema } from './001-schema/schema.ts'
 import { up as destinations } from './002-destinations.ts'
+import { up as alertEnds } from './003-alert-ends.ts'
 
 export interface Migration {
   name: string
@@ -15,4 +16,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: '001-schema', up: schema },
   { name: '002-destinations', up: destinations },
+  { name: '003-alert-ends', up: alertEnds },
 ]

@@ -1,5 +1,6 @@
 /** Schemas of alerts. */
 import * as z from 'zod'
+import { MACHINE_ALERTS } from '../../../resources/alerts/operator-alerts.ts'
 import type { OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -9,11 +10,11 @@ export const alertSchema = z
     object: z.literal('alert'),
     kind: z.string().meta({
       description:
-        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints`, `task-parked` or `database-damaged`',
+        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints`, `task-parked`, `database-damaged`, `disk-space`, `disk-sync`, `certificate-expiry` or `clock`',
     }),
     provider: z.string().nullable().meta({
       description:
-        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority; for a parked task, its name.',
+        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority; for a parked task, its name; for a disk, its folder; for the expiry of a certificate, its host name or file.',
     }),
     account_id: idSchema('acc')
       .nullable()
@@ -22,21 +23,27 @@ export const alertSchema = z
     mx_host: z.string().nullable(),
     domain: z.string().nullable(),
     reply: z.string().meta({ description: 'First such reply of the hour; for an account, its rate.' }),
+    active: z.boolean().nullable().meta({
+      description:
+        'Whether the condition lasts, for `disk-space`, `disk-sync`, `certificate-expiry` and `clock`; null for the others.',
+    }),
     created_at: timeSchema,
   })
   .meta({ id: 'Alert' })
 
-export function alertView({ kind, provider, sourceIp, mxHost, domain, reply, raisedAt }: OperatorAlertRow) {
+export function alertView(row: OperatorAlertRow) {
+  const { kind, provider, sourceIp, mxHost, domain, reply, raisedAt, endedAt } = row
   const isOfAccount = kind.startsWith('account-')
   return {
     object: 'alert' as const,
     kind,
-    provider: isOfAccount ? null : provider,
+    provider: isOfAccount || provider === '' ? null : provider,
     account_id: isOfAccount ? provider : null,
     source_ip: sourceIp === '' ? null : sourceIp,
     mx_host: mxHost,
     domain: domain === '' ? null : domain,
     reply,
+    active: MACHINE_ALERTS.some(lasting => lasting === kind) ? endedAt === null : null,
     created_at: timestamp(raisedAt),
   }
 }

@@ -2,7 +2,6 @@
  * Sends the delivery status notifications that are due (`resources/events/dsn-notices.ts`). A notification is
  * an email of the account with the null sender, and counts against no quota.
  */
-import { hash } from 'node:crypto'
 import { idText, wireId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { parseAddress } from '../../../protocols/smtp/address.ts'
@@ -13,18 +12,15 @@ import type { DsnFacts, dsnCommands } from '../../../resources/events/dsn-notice
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db, DsnNoticeRow } from '../../../store/model/schema.ts'
-import type { Accept } from '../../accept/accept.ts'
-import type { Preparation } from '../../accept/prepare.ts'
-import { isRefusal, REFUSALS } from '../../accept/refusal.ts'
+import { REFUSALS } from '../../accept/refusal.ts'
+import { type ServiceMail, sendServiceMail } from '../../accept/service-mail.ts'
 import { newSubmission, type Submission } from '../../accept/submission.ts'
 import { noticeMessage, noticeSubject } from './notice-message.ts'
 
-interface NoticeSenderOptions {
+interface NoticeSenderOptions extends ServiceMail {
   db: Db
   blobs: BlobFiles
   run: Run<typeof dsnCommands>
-  accept: Pick<Accept, 'send'>
-  preparation: Pick<Preparation, 'email'>
   mailHost: string
   now(): number
   log: Log
@@ -59,25 +55,23 @@ function dueAfter(db: Db, last: DsnNoticeRow | undefined): Promise<DsnNoticeRow[
 }
 
 /**
- * The idempotency key is derived from the row, so that a notification is sent once, also after a restart.
+ * The name is derived from the row, so that a notification is sent once, also after a restart.
  * @returns false if it has to be tried again
  */
 async function sendNotice(options: NoticeSenderOptions, row: DsnNoticeRow): Promise<boolean> {
-  const { accept, preparation, log } = options
   const submission = await submissionOf(options, row)
   if (!submission) return true
   const { accountId, emailId, ordinal, action } = row
-  const prepared = await preparation.email(accountId, submission)
-  const bodyHash = hash('sha256', `${idText(emailId)} ${ordinal} ${action}`, 'buffer')
-  const idempotency = { endpoint: 'dsn', key: bodyHash.toString('hex'), bodyHash }
-  const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
-  const accepted = await accept.send(sender, prepared, idempotency)
-  if (!isRefusal(accepted)) return true
-  log.warn(
-    { event: 'dsn_refused', email_id: wireId('eml', emailId), action, fault: accepted.message },
+  const refusal = await sendServiceMail(options, accountId, submission, {
+    kind: 'dsn',
+    name: `${idText(emailId)} ${ordinal} ${action}`,
+  })
+  if (!refusal) return true
+  options.log.warn(
+    { event: 'dsn_refused', email_id: wireId('eml', emailId), action, fault: refusal.message },
     'A delivery status notification could not be queued',
   )
-  return !REFUSALS[accepted.refused].reply.startsWith('4')
+  return !REFUSALS[refusal.refused].reply.startsWith('4')
 }
 
 /** @returns undefined if the email has been deleted, or asks for nothing */

@@ -9,6 +9,8 @@ export interface OperatorAlertRow {
   /** Source address; empty when the system chooses it. */
   sourceIp: string
   raisedAt: number
+  /** When the condition ended; null while it lasts, and for what has no end, such as a reply. */
+  endedAt?: number | null | undefined
   mxHost: string | null
   domain: string
   reply: string

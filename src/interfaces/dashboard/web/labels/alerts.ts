@@ -53,6 +53,30 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
     href: '/deliverability',
     act: 'View diagnostics',
   },
+  'disk-space': {
+    what: 'The disk is nearly full.',
+    fix: 'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
+  'disk-sync': {
+    what: 'The disk is slow.',
+    fix: 'Move data_dir to a faster disk: every accepted email waits for it.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
+  'certificate-expiry': {
+    what: 'The certificate of the mail ports is about to expire or cannot be used.',
+    fix: 'See Deliverability for the reason.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
+  clock: {
+    what: 'The system clock is wrong.',
+    fix: 'Synchronize it with NTP: signatures, certificates and links depend on it.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
   'account-bounces': {
     what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',

@@ -54,8 +54,9 @@ export function concernsOf({
       : []),
     ...domains.flatMap(domainConcern),
     ...rateConcerns(totals),
-    ...(installation?.laboratory ? [LABORATORY] : doctorConcerns(doctor)),
-    ...alertConcerns(alerts),
+    ...(installation?.laboratory ? [LABORATORY] : []),
+    ...doctorConcerns(doctor, installation?.laboratory ?? false),
+    ...alertConcerns(alerts, doctor !== undefined),
   ]
   return found.sort((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
 }
@@ -102,26 +103,36 @@ function rateConcerns(totals: Metrics['totals'] | undefined): Concern[] {
   ]
 }
 
-function doctorConcerns(doctor: Doctor | undefined): Concern[] {
-  const failed = doctor?.findings.filter(({ status }) => status === 'failed') ?? []
-  const warned = doctor?.findings.filter(({ status }) => status === 'warning') ?? []
-  const [first] = failed.length > 0 ? failed : warned
-  if (!first) return []
-  const others = (failed.length > 0 ? failed : warned).length - 1
-  return [
-    {
+/** Checks of the machine, which matter also in evaluation mode; the others concern the public host name. */
+const MACHINE_CHECKS = new Set([
+  'disk_space',
+  'disk_sync',
+  'certificate',
+  'clock',
+  'file_permissions',
+  'open_files',
+  'background_tasks',
+])
+
+/** Returns every failed check; with none, the first warning. */
+function doctorConcerns(doctor: Doctor | undefined, isLaboratory: boolean): Concern[] {
+  const findings = doctor?.findings.filter(({ check }) => !isLaboratory || MACHINE_CHECKS.has(check)) ?? []
+  const failed = findings.filter(({ status }) => status === 'failed')
+  const warned = findings.filter(({ status }) => status === 'warning')
+  return (failed.length > 0 ? failed : warned.slice(0, 1)).map(({ check, subject, message, advice }) => {
+    const others = failed.length > 0 ? 0 : warned.length - 1
+    const more = others > 0 ? `${others} more ${others === 1 ? 'issue' : 'issues'} found.` : ''
+    return {
       tone: failed.length > 0 ? 'bad' : 'warn',
-      text: `${checkWords(first.check)}${first.subject ? ` (${first.subject})` : ''}: ${first.message}`,
-      advice: [first.advice, others > 0 ? `${others} more ${others === 1 ? 'issue' : 'issues'} found.` : '']
-        .filter(Boolean)
-        .join(' '),
+      text: `${checkWords(check)}${subject ? ` (${subject})` : ''}: ${message}`,
+      advice: [advice, more].filter(Boolean).join(' '),
       href: '/deliverability',
       act: 'View diagnostics',
-    },
-  ]
+    }
+  })
 }
 
-/** Shown in place of all other findings about the host: they do not matter until the host name is set. */
+/** Shown in place of findings about the host name: they do not matter until it is set. */
 const LABORATORY: Concern = {
   tone: 'warn',
   text: 'Evaluation mode: no public host name is configured.',
@@ -130,9 +141,15 @@ const LABORATORY: Concern = {
   act: 'Open first steps',
 }
 
-/** Returns the newest alert of each kind within the last day. */
-function alertConcerns(alerts: readonly Alert[]): Concern[] {
-  const recent = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
+/**
+ * Returns the newest alert of each kind within the last day. An alert about the machine counts while its
+ * condition lasts, and unless the doctor says the same.
+ */
+function alertConcerns(alerts: readonly Alert[], isExamined: boolean): Concern[] {
+  const recent = alerts.filter(
+    ({ created_at, active }) =>
+      Date.now() - Date.parse(created_at) < DAY_MS && (active === null || (active && !isExamined)),
+  )
   const firsts = recent.filter((alert, i) => recent.findIndex(({ kind }) => kind === alert.kind) === i)
   return firsts.map(alert => {
     const { what, fix, href, act } = alertWords(alert)

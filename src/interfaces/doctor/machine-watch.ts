@@ -1,0 +1,174 @@
+/**
+ * Watches the machine while the service runs: free space and sync latency of the disk, certificate, clock.
+ * What the checks of the doctor find at these becomes an alert, which lasts until they are good again, and a
+ * daily email to the operators. Called by `app/machine-watch.ts`.
+ */
+import { type Clock, within } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { type ServiceMail, sendServiceMail } from '../../pipeline/accept/service-mail.ts'
+import { newSubmission } from '../../pipeline/accept/submission.ts'
+import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
+import {
+  type alertCommands,
+  hourOf,
+  lastingAlerts,
+  type MachineAlert,
+} from '../../resources/alerts/operator-alerts.ts'
+import type { Run } from '../../store/model/command.ts'
+import type { Db, DomainRow } from '../../store/model/schema.ts'
+import type { DoctorFinding, Examination } from './finding.ts'
+
+interface WatchedCheck extends Examination {
+  /** Kind of its alerts. */
+  alert: MachineAlert
+  everyMs: number
+}
+
+interface MachineWatchOptions extends ServiceMail {
+  db: Db
+  run: Run<typeof alertCommands>
+  checks: readonly WatchedCheck[]
+  /** Sender of the emails; a verified domain of an operator takes its place where its own is not verified. */
+  from: Mailbox
+  clock: Clock
+  log: Log
+}
+
+const LIMIT_MS = 20_000
+const VERIFIED = ['verified', 'temporary_failure'] as const satisfies DomainRow['status'][]
+
+export class MachineWatch {
+  readonly #options: MachineWatchOptions
+  readonly #dueAt = new Map<WatchedCheck, number>()
+  /** The day on which operators were last told of each kind and subject. */
+  readonly #toldOn = new Map<string, string>()
+
+  constructor(options: MachineWatchOptions) {
+    this.#options = options
+  }
+
+  /** Runs the checks that are due. Yields after each. @throws StorageUnavailable */
+  async *sweep(): AsyncGenerator<void> {
+    const { checks, clock } = this.#options
+    for (const check of checks) {
+      if (clock.monotonic() < (this.#dueAt.get(check) ?? 0)) continue
+      this.#dueAt.set(check, clock.monotonic() + check.everyMs)
+      await this.#watch(check)
+      yield
+    }
+  }
+
+  async #watch(check: WatchedCheck): Promise<void> {
+    const { db, run, clock, log } = this.#options
+    const over = new AbortController()
+    const findings = (await within(clock, LIMIT_MS, check.examine(over.signal))) ?? []
+    over.abort(new Error('the check took too long'))
+    if (findings.length === 0 || findings.some(({ status }) => status === 'unknown')) return
+    const lasting = await lastingAlerts(db, check.alert)
+    const bad = findings.filter(({ status }) => status === 'failed' || status === 'warning')
+    for (const finding of bad) {
+      if (!lasting.has(subjectOf(finding)))
+        log.warn(
+          { event: 'machine_alert_raised', kind: check.alert, subject: finding.subject },
+          `${finding.message} ${finding.advice}`,
+        )
+      await run('raiseAlert', this.#alertOf(check, finding))
+      await this.#tellOperators(check, finding)
+    }
+    const ended = await run('endAlerts', {
+      kind: check.alert,
+      except: bad.map(subjectOf),
+      at: clock.now(),
+    })
+    for (const subject of ended)
+      log.info(
+        { event: 'machine_alert_ended', kind: check.alert, subject },
+        'The condition of an alert is over',
+      )
+  }
+
+  #alertOf({ alert }: WatchedCheck, finding: DoctorFinding) {
+    const raisedAt = this.#options.clock.now()
+    return {
+      kind: alert,
+      provider: subjectOf(finding),
+      sourceIp: '',
+      mxHost: null,
+      domain: '',
+      hour: hourOf(raisedAt),
+      raisedAt,
+      reply: finding.message,
+    }
+  }
+
+  /** Sends an email a day while a condition lasts, also over restarts: its name is stored with it. */
+  async #tellOperators({ alert }: WatchedCheck, finding: DoctorFinding): Promise<void> {
+    const { db, clock, log } = this.#options
+    const day = new Date(clock.now()).toISOString().slice(0, 10)
+    const condition = `${alert} ${subjectOf(finding)}`
+    if (this.#toldOn.get(condition) === day) return
+    const sender = await this.#sender()
+    if (!sender) {
+      this.#toldOn.set(condition, day)
+      log.warn(
+        { event: 'operator_mail_not_possible', kind: alert },
+        'Operators cannot be told of an alert by email: the domain of `notices.from` is not verified in any account, and no operator has a verified domain',
+      )
+      return
+    }
+    const operators = await db.selectFrom('users').select('email').where('operator', '=', 1).execute()
+    let isTold = true
+    for (const { email } of operators) {
+      const to = parseMailbox(email)
+      if ('fault' in to) continue
+      const mail = noticeOf(sender.from, to, finding)
+      const name = `${condition} ${day} ${email}`
+      const refusal = await sendServiceMail(this.#options, sender.accountId, mail, {
+        kind: 'operator-alert',
+        name,
+      })
+      if (!refusal) continue
+      isTold = false
+      log.warn(
+        { event: 'operator_mail_refused', kind: alert, fault: refusal.message },
+        'The email that tells an operator of an alert was refused',
+      )
+    }
+    if (isTold) this.#toldOn.set(condition, day)
+  }
+
+  /** The configured sender if its domain is verified, otherwise one at a verified domain of an operator. */
+  async #sender() {
+    const { db, from } = this.#options
+    const domains = db.selectFrom('domains').select(['domains.accountId', 'domains.name'])
+    const own = await domains
+      .where('name', '=', from.domain)
+      .where('status', 'in', VERIFIED)
+      .executeTakeFirst()
+    if (own) return { accountId: own.accountId, from }
+    const other = await domains
+      .innerJoin('users', 'users.accountId', 'domains.accountId')
+      .where('operator', '=', 1)
+      .where('status', 'in', VERIFIED)
+      .orderBy('domains.id')
+      .executeTakeFirst()
+    const address = other && parseMailbox(`mailhorn@${other.name}`)
+    return address && !('fault' in address) ? { accountId: other.accountId, from: address } : undefined
+  }
+}
+
+function subjectOf({ subject }: DoctorFinding): string {
+  return subject ?? ''
+}
+
+function noticeOf(from: Mailbox, to: Mailbox, { subject, message, advice }: DoctorFinding) {
+  return newSubmission({
+    from,
+    to: [to],
+    subject: `Mailhorn needs attention: ${message.replace(/\.$/, '')}`,
+    text:
+      `${message}${subject ? ` (${subject})` : ''}\n\n${advice}\n\n` +
+      'You receive this email once a day while the condition lasts.\n',
+    headers: [['Auto-Submitted', 'auto-generated']],
+  })
+}

@@ -1,0 +1,34 @@
+/**
+ * Sends mail of the service itself, such as notices: an email of an account like any other, which counts
+ * against no quota. Called by the notices of webhooks, delivery status notifications and the machine watch.
+ */
+import { hash } from 'node:crypto'
+import type { Id } from '../../lib/ids.ts'
+import type { Accept } from './accept.ts'
+import type { Preparation } from './prepare.ts'
+import { isRefusal, type Refusal } from './refusal.ts'
+import type { Submission } from './submission.ts'
+
+export interface ServiceMail {
+  accept: Pick<Accept, 'send'>
+  preparation: Pick<Preparation, 'email'>
+}
+
+/**
+ * @param about kind of the mail, and what it is about: the same is not sent again within the time for which
+ *   idempotency keys are stored
+ * @returns the refusal; undefined when it is accepted
+ */
+export async function sendServiceMail(
+  { accept, preparation }: ServiceMail,
+  accountId: Id,
+  submission: Submission,
+  { kind, name }: { kind: string; name: string },
+): Promise<Refusal | undefined> {
+  const prepared = await preparation.email(accountId, submission)
+  const bodyHash = hash('sha256', name, 'buffer')
+  const idempotency = { endpoint: kind, key: bodyHash.toString('hex'), bodyHash }
+  const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
+  const accepted = await accept.send(sender, prepared, idempotency)
+  return isRefusal(accepted) ? accepted : undefined
+}

@@ -1,0 +1,39 @@
+import * as assert from 'uvu/assert'
+import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('dashboard: concerns')
+type Seen = Parameters<typeof concernsOf>[0]
+const finding = (check: string, status: 'failed' | 'warning' | 'ok') => ({
+  ...{ check, status, subject: null, message: `${check} is ${status}.`, advice: 'Do something.' },
+})
+const doctor = (...findings: ReturnType<typeof finding>[]) => ({ findings }) as unknown as Seen['doctor']
+const evaluation = { laboratory: true } as unknown as Seen['installation']
+const alert = (active: boolean | null) =>
+  [{ kind: 'disk-space', active, created_at: new Date().toISOString() }] as unknown as Seen['alerts']
+const texts = (seen: Seen) => concernsOf(seen).map(({ text }) => text)
+
+test('evaluation mode hides what concerns the host name, and nothing else', () => {
+  const findings = doctor(finding('reverse_name', 'failed'), finding('disk_space', 'failed'))
+  assert.equal(texts({ doctor: findings, installation: evaluation }), [
+    'Free disk space: disk_space is failed.',
+    'Evaluation mode: no public host name is configured.',
+  ])
+})
+
+test('every failed check is a concern of its own', () => {
+  const findings = doctor(
+    finding('disk_space', 'failed'),
+    finding('clock', 'failed'),
+    finding('base_url', 'warning'),
+  )
+  assert.is(texts({ doctor: findings }).length, 2)
+})
+
+test('an alert about the machine counts while it lasts, unless the doctor says the same', () => {
+  assert.equal(texts({ alerts: alert(true) }), ['The disk is nearly full.'])
+  assert.equal(texts({ alerts: alert(false) }), [])
+  assert.equal(texts({ alerts: alert(true), doctor: doctor(finding('disk_space', 'ok')) }), [])
+})
+
+test.run()
