@@ -57,4 +57,28 @@ test('what a route says of its reply stays as it says', async () => {
   assert.is(lists.headers.get('cache-control'), 'no-store')
 })
 
+test('a long JSON reply is compressed for clients that accept gzip, and only for them', async () => {
+  for (let i = 0; i < 12; i++)
+    await plain.send({ from: 'a@here.example', to: 'delivered@simulator.test', subject: `s${i}`, text: 't' })
+  const listed = (path: string, encodings: string) =>
+    exchange(
+      plain.baseUrl,
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plain.apiKey}\r\naccept-encoding: ${encodings}\r\n\r\n`,
+    )
+  const long = { gzip: await listed('/emails', 'br, gzip'), identity: await listed('/emails', 'gzip;q=0') }
+  for (const [encoding, { replies }] of Object.entries(long)) {
+    const { headers } = replies[0]!
+    assert.is(headers.get('content-encoding'), encoding === 'gzip' ? 'gzip' : null)
+    assert.match(headers.get('vary')!, /accept-encoding/i)
+  }
+  const [compressed, plainText] = [long.gzip, long.identity].map(({ replies }) =>
+    Number(replies[0]!.headers.get('content-length')),
+  )
+  assert.ok(compressed! * 3 < plainText!, `${compressed} of ${plainText} octets`)
+  const short = await listed('/emails?limit=1', 'gzip')
+  assert.is(short.replies[0]!.headers.get('content-encoding'), null)
+  const { body } = await plain.call('GET', '/emails', { key: plain.apiKey })
+  assert.is(body.data.length, 12, 'clients read it as before')
+})
+
 test.run()
