@@ -4,7 +4,7 @@
  * Plain JavaScript, because `npm start` runs it on whatever Node the host has.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { isStamped, replaceStamped, stampFor } from './stamped-folder.js'
@@ -45,6 +45,7 @@ async function build(fresh) {
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
     assetNames: '[name]-[hash]',
+    loader: { '.woff2': 'file' },
     bundle: true,
     format: 'esm',
     target: ['es2022', 'chrome111', 'firefox115', 'safari16.4'],
@@ -73,11 +74,8 @@ async function build(fresh) {
   writeFileSync(join(fresh, 'index.html'), pageOf(metafile.outputs))
   writeFileSync(join(fresh, 'docs.html'), referencePageOf(reference.metafile.outputs, early))
   writeFileSync(join(fresh, 'first-load.json'), JSON.stringify(firstLoadOf(metafile.outputs)))
-  for (const path of [
-    'index.html',
-    'docs.html',
-    ...readdirSync(join(fresh, 'assets')).map(name => join('assets', name)),
-  ])
+  const assets = readdirSync(join(fresh, 'assets')).filter(name => extname(name) !== '.woff2') // compressed as it is
+  for (const path of ['index.html', 'docs.html', ...assets.map(name => join('assets', name))])
     writeFileSync(join(fresh, `${path}.gz`), gzipSync(readFileSync(join(fresh, path)), { level: 9 }))
 }
 
@@ -91,7 +89,7 @@ function pageOf(outputs) {
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
 <script src="${address(early)}"></script>${RELOAD}
-<link rel="stylesheet" href="${address(style)}">${preloads}
+${fontPreload(outputs)}<link rel="stylesheet" href="${address(style)}">${preloads}
 <script type="module" src="${address(script)}"></script></head>
 <body><div id="app"></div><noscript>The dashboard needs JavaScript. The API and the command line do without.</noscript></body></html>
 `
@@ -103,7 +101,8 @@ function firstLoadOf(outputs) {
   const overview = Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith('pages/overview.tsx'))
   const scripts = [script, ...staticImportsOf(outputs, script)]
   if (overview) scripts.push(overview, ...staticImportsOf(outputs, overview))
-  return [...new Set([...scripts, style, early])].map(path => basename(path))
+  const fonts = Object.keys(outputs).filter(path => /-latin-wght.*\.woff2$/.test(path))
+  return [...new Set([...scripts, style, early, ...fonts])].map(path => basename(path))
 }
 
 function entriesOf(outputs) {
@@ -123,11 +122,17 @@ function referencePageOf(outputs, early) {
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
 <script src="${address(early)}"></script>${RELOAD}
-<link rel="stylesheet" href="${address(style)}">
+${fontPreload(outputs)}<link rel="stylesheet" href="${address(style)}">
 <script type="module" src="${address(script)}"></script></head>
 <body><div id="app"></div><noscript>The reference needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>
 and <a href="/llms.txt">llms.txt</a>.</noscript></body></html>
 `
+}
+
+/** The font of all text, which is needed before the style sheet is read. */
+function fontPreload(outputs) {
+  const path = Object.keys(outputs).find(name => /geist-latin-wght.*\.woff2$/.test(name))
+  return `<link rel="preload" href="${address(path)}" as="font" type="font/woff2" crossorigin>`
 }
 
 function staticImportsOf(outputs, path, known = new Set()) {

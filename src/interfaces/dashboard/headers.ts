@@ -1,7 +1,7 @@
 /** Security headers of the dashboard and of messages in its preview frames. */
 
 /**
- * The page may load scripts and styles of its origin only, without inline code. Frames are for message
+ * The page may load scripts, styles and fonts of its origin only, without inline code. Frames are for message
  * previews, which forms fill. Images may be `data:` URLs, such as small charts and previews of attachments.
  */
 export const PAGE_HEADERS = {
@@ -10,6 +10,7 @@ export const PAGE_HEADERS = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "font-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
     "frame-src 'self'",

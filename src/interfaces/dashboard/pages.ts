@@ -33,6 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 /** File names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'

@@ -9,7 +9,10 @@ import { buildDashboard, DASHBOARD_FOLDER } from '../../../kit/dashboard.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('the dashboard as it was built')
-const FIRST_LOAD_BYTES_MAX = 80 * 1024
+/** Page, scripts and styles, compressed. */
+const FIRST_LOAD_BYTES_MAX = 90_000
+/** Fonts of a page in a Latin script. */
+const FONT_BYTES_MAX = 60_000
 const web = new URL('../../../../src/interfaces/dashboard/web', import.meta.url).pathname
 let pages: Pages
 test.before(() => {
@@ -48,6 +51,7 @@ test('dashboard headers: the page may load resources of its origin only', () => 
   assert.match(policy, "default-src 'none'")
   assert.match(policy, "script-src 'self';")
   assert.match(policy, "style-src 'self';")
+  assert.match(policy, "font-src 'self';")
   assert.match(policy, "frame-ancestors 'none'")
   assert.not.match(policy, 'unsafe')
   assert.not.match(policy, 'http')
@@ -63,10 +67,10 @@ test('dashboard files: assets exist, are immutable, and have content hashes', ()
   assert.ok(paths.length >= 3)
   for (const path of paths) {
     const asset = pages.find(path, '')!
-    assert.match(path, /-[0-9A-Z]{8}\.(?:js|css)$/)
+    assert.match(path, /-[0-9A-Z]{8}\.(?:js|css|woff2)$/)
     assert.match(asset.headers['cache-control']!, 'immutable')
     assert.is(asset.headers['x-content-type-options'], 'nosniff')
-    assert.match(asset.headers['content-type'], /^text\/(?:javascript|css); charset=utf-8$/)
+    assert.match(asset.headers['content-type'], /^(?:text\/(?:javascript|css); charset=utf-8|font\/woff2)$/)
   }
   assert.is(pages.find('/dashboard', '')!.headers['cache-control'], 'no-cache')
 })
@@ -84,7 +88,7 @@ test('dashboard files: a missing file is not found', () => {
 })
 
 test('dashboard files: gzip is used when accepted', () => {
-  const [path] = assetsOf(pages.find('/dashboard', '')!)
+  const path = assetsOf(pages.find('/dashboard', '')!).find(name => name.endsWith('.js'))
   const plain = pages.find(path!, 'br, gzip;q=0')!
   assert.is(plain.headers['content-encoding'], undefined)
   for (const encodings of ['gzip', 'br, GZIP', 'gzip;q=0.5, *']) {
@@ -98,11 +102,15 @@ test('dashboard files: gzip is used when accepted', () => {
 test('dashboard files: the first load is small', () => {
   const names = JSON.parse(readFileSync(join(DASHBOARD_FOLDER, 'first-load.json'), 'utf8')) as string[]
   assert.ok(names.length > 5, 'the overview is among them')
-  const bytes = [
-    pages.find('/dashboard', 'gzip')!,
-    ...names.map(name => pages.find(`/dashboard/assets/${name}`, 'gzip')!),
-  ].reduce((sum, { content }) => sum + content.length, 0)
+  const sizeOf = (list: string[]) =>
+    list.reduce((sum, name) => sum + pages.find(`/dashboard/assets/${name}`, 'gzip')!.content.length, 0)
+  const [fonts = [], code = []] = [true, false].map(isFont =>
+    names.filter(name => name.endsWith('.woff2') === isFont),
+  )
+  const bytes = pages.find('/dashboard', 'gzip')!.content.length + sizeOf(code)
   assert.ok(bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`)
+  assert.is(fonts.length, 2, 'one for text and one for code')
+  assert.ok(sizeOf(fonts) <= FONT_BYTES_MAX, `${sizeOf(fonts)} bytes of fonts`)
 })
 
 test('dashboard files: without a build, the page says so', t => {
