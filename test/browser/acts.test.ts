@@ -190,12 +190,14 @@ test('an audience is made, filled from a file, and a part of it counted while it
   await dialog().getByText('3 rows read.').waitFor()
   await dialog().getByText('Row 4').waitFor()
   await dialog().getByRole('button', { name: 'Close' }).last().click()
-  await rowOf('one@there.example').getByText('city: Vienna').waitFor()
   await rowOf('one@there.example').getByRole('button', { name: 'Edit' }).click()
+  assert.is(await dialog().getByLabel('Properties').inputValue(), 'city: Vienna')
   await dialog().getByLabel('Properties').fill('plan: pro')
   await dialog().getByRole('button', { name: 'Save contact' }).click()
-  await rowOf('one@there.example').getByText('plan: pro').waitFor()
-  assert.is(await rowOf('one@there.example').getByText('Vienna').count(), 0)
+  await page.getByText('Contact saved.').waitFor()
+  await rowOf('one@there.example').getByRole('button', { name: 'Edit' }).click()
+  assert.is(await dialog().getByLabel('Properties').inputValue(), 'plan: pro')
+  await dialog().getByRole('button', { name: 'Close' }).click()
   await rowOf('two@there.example').getByRole('button', { name: 'Edit' }).click()
   await leaveEverything('two@there.example')
   await dialog().getByLabel('First name').fill('Second')
@@ -310,10 +312,10 @@ test('texts from right to left stand apart, and turn nothing beside them round',
   const row = rowOf(TURNED.subject)
   const subject = row.locator('bdi').filter({ hasText: TURNED.subject })
   const clip = await row.locator('svg').boundingBox()
-  const { x, width } = (await subject.boundingBox())!
-  assert.ok(clip!.x >= x + width, 'the clip stands behind the subject')
-  await row.locator('bdi').filter({ hasText: 'dana@there.example' }).waitFor()
-  await row.getByRole('link').click()
+  const { x } = (await subject.boundingBox())!
+  assert.ok(clip!.x + clip!.width <= x, 'the clip stands before the subject')
+  await row.locator('[dir=auto]').filter({ hasText: 'dana@there.example' }).waitFor()
+  await row.getByRole('link').first().click()
   await page.getByRole('heading', { name: TURNED.subject }).locator('bdi').waitFor()
   assert.is(await page.locator('.letter-text').getAttribute('dir'), 'auto')
   assert.is(await page.locator('dd bdi').filter({ hasText: 'orders@shop.example' }).count(), 1)
@@ -324,7 +326,7 @@ test('texts from right to left stand apart, and turn nothing beside them round',
 for (const path of ['/emails', '/broadcasts', '/templates'])
   test(`names and subjects in the list ${path} stand apart from what is beside them`, async () => {
     await goTo(path)
-    await page.locator('td a bdi').first().waitFor()
+    await page.locator('td a [dir=auto]').first().waitFor()
   })
 
 test('a program is told of a test, and of what it missed once more', async () => {

@@ -1,22 +1,64 @@
+import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
+import { startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
 
 const test = suite('looks of the dashboard')
 const TEXT_PX_MIN = 12
+const LAYOUT_SHIFT_MAX = 0.05
+const CALM_PAGES = ['emails', 'domains', 'keys', 'webhooks', 'audience', 'suppressions', 'logs']
 let scene: Scene
 let browser: TestBrowser
 test.before(async () => {
   buildDashboard()
   scene = await startScene()
+  await addOddNames(scene)
   browser = await startBrowser()
 })
 test.after(async () => {
   await browser.close()
   await scene.close()
 })
+
+const LONG = 'Your order of a rather long description is on its way to you '.repeat(5).trim()
+const ODD_NAMES = [
+  LONG,
+  LONG.replaceAll(' ', ''),
+  '🎉👩‍👩‍👧‍👦 Überraschung für Łukasz',
+  'طلبك في الطريق إليك الآن مع جزيل الشكر',
+  '-',
+]
+
+/** Long words, emoji, a right-to-left script, and nearly nothing, as names of everything that is listed. */
+async function addOddNames({ mailhorn, ids }: Scene) {
+  const session = await mailhorn.signIn()
+  const make = async (path: string, body: object) => {
+    const { status, body: reply } = await mailhorn.call('POST', path, { session, body })
+    assert.ok(status < 300, `${path}: ${JSON.stringify(reply)}`)
+  }
+  for (const [i, name] of ODD_NAMES.entries()) {
+    const short = name.slice(0, 50)
+    const from = `"${short}" <orders@shop.example>`
+    await mailhorn.send({
+      from,
+      to: `delivered+${'x'.repeat(50)}${i}@simulator.test`,
+      subject: name,
+      text: '-',
+    })
+    await make('/templates', { name: short, subject: name, text: '-' })
+    await make('/audiences', { name: short })
+    await make('/topics', { name: short, description: name.slice(0, 200) })
+    await make('/broadcasts', { audience_id: ids.audience, from, subject: name, text: '{{unsubscribe_url}}' })
+    await make(`/audiences/${ids.audience}/contacts`, {
+      email: `${'y'.repeat(50)}${i}@there.example`,
+      ...{ first_name: short, last_name: short },
+      properties: Object.fromEntries(Array.from({ length: 21 }, (_, key) => [`property ${key}`, short])),
+    })
+  }
+}
 
 /** Returns texts below a size in px, as they are drawn: a chart may be scaled. Runs in the browser. */
 const SMALL_TEXTS = `[...document.querySelectorAll('body *')].filter(element =>
@@ -35,9 +77,7 @@ for (const viewport of VIEWPORTS)
     const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport })
     t.after(close)
     for (const [name, path] of scene.places) {
-      await page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
-      await page.locator('main h1').waitFor()
-      await page.locator('main .waiting').first().waitFor({ state: 'detached' })
+      await open(page, path)
       assert.equal(await page.evaluate(SMALL_TEXTS), [], name)
     }
   })
@@ -52,5 +92,104 @@ test('type: the fonts come from the service itself', async t => {
   assert.equal([...new Set(loaded as string[])].sort(), ['Geist', 'Geist Mono'])
   assert.equal(faults, [])
 })
+
+for (const width of [390, 720, 820, 1280, 1440])
+  test(`lists at ${width} px: nothing is pushed sideways, and rows have one height`, async t => {
+    const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport: { width, height: 900 } })
+    t.after(close)
+    for (const [name, path] of scene.places) {
+      await open(page, path)
+      assert.is(await sideways(page), 0, name)
+    }
+    for (const path of ['/emails', '/templates', '/broadcasts', `/audiences/${scene.ids.audience}`]) {
+      await open(page, path)
+      const heights = new Set(await page.locator('.list tbody tr').evaluateAll(heightsOf))
+      assert.is(heights.size, 1, `${path}: ${[...heights]}`)
+      const [height = 0] = heights
+      assert.ok(height <= (width > 680 ? 45 : path.startsWith('/audiences') ? 95 : 62), `${path}: ${height}`)
+    }
+  })
+
+test('lists: the whole text of a cell that is cut off is its tooltip', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/emails')
+  t.after(close)
+  const cell = page.getByTitle(LONG, { exact: true }).first()
+  await cell.waitFor()
+  assert.ok(await cell.evaluate(({ scrollWidth, clientWidth }: Sizes) => scrollWidth > clientWidth))
+  assert.is(await cell.getAttribute('dir'), 'auto')
+})
+
+test('lists: the whole row leads to the email, and the keyboard stops once in a row', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/emails')
+  t.after(close)
+  const row = page.getByRole('row').filter({ hasText: 'Your invoice 1042' })
+  await row.getByText('Bounced').click()
+  await page.waitForURL(`**/emails/${scene.ids.bounced}`)
+  await page.goBack()
+  await row.getByRole('checkbox').focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  assert.ok(await page.evaluate(`document.activeElement.type === 'checkbox'`))
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/emails/${scene.ids.bounced}`)
+})
+
+test('lists: times are exact, and their tooltips relative', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/emails')
+  t.after(close)
+  const row = page.getByRole('row').filter({ hasText: 'How do you like your lamp?' })
+  assert.match(await row.locator('time').innerText(), /^\d{1,2} \w{3,4} (?:\d\d:\d\d|\d{4})$/)
+  assert.match((await row.locator('time').getAttribute('title'))!, /^in 3 days: /)
+})
+
+test('empty lists: parameters of the page are no filters', async t => {
+  const mailhorn = await startMailhorn()
+  t.after(() => mailhorn.close())
+  const { page, close } = await browser.signIn(mailhorn, '/domains?add=1')
+  t.after(close)
+  for (const [path, title] of [
+    ['/domains?add=1', 'No domains yet'],
+    ['/emails?write=1', 'No emails yet'],
+    ['/inbox?add=1&page=1', 'No messages yet'],
+  ] as const) {
+    await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+    await page.getByText(title, { exact: true }).waitFor()
+    assert.is(await page.getByText('No results match your filters.').count(), 0)
+  }
+  await page.goto(`${mailhorn.baseUrl}/dashboard/inbox?q=lamp`)
+  await page.getByText('No results match your filters.').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByText('No messages yet').waitFor()
+})
+
+test('layout: what arrives later moves nothing', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn)
+  t.after(close)
+  await page.addInitScript(`globalThis.shifted = 0; new PerformanceObserver(list => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
+  }).observe({ type: 'layout-shift', buffered: true })`)
+  for (const [name, path] of scene.places.filter(([name]) => CALM_PAGES.includes(name))) {
+    await open(page, path)
+    await page.waitForLoadState('networkidle')
+    const shifted = (await page.evaluate('shifted')) as number
+    assert.ok(shifted < LAYOUT_SHIFT_MAX, `${name}: ${shifted}`)
+  }
+})
+
+interface Sizes {
+  scrollWidth: number
+  clientWidth: number
+}
+
+function heightsOf(rows: unknown[]): number[] {
+  return rows.map(row => Math.round((row as { offsetHeight: number }).offsetHeight))
+}
+
+async function open(page: Page, path: string) {
+  await page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
+  await page.locator('main h1').waitFor()
+  await page.locator('main .waiting').first().waitFor({ state: 'detached' })
+}
 
 test.run()

@@ -46,14 +46,6 @@ test('the operator is told of an alert with its fix, and led to where it is seen
   await page.getByRole('heading', { name: 'Destinations' }).waitFor()
 })
 
-test('the hours of the week show when mail is opened, clicked and sent', async () => {
-  await goTo('/')
-  await page.getByRole('img', { name: /^Most opens are on Tuesdays between 1?\d:00 and 1?\d:00/ }).waitFor()
-  await button('Sends').click()
-  await page.waitForURL(/hours=sent/)
-  await page.getByRole('img', { name: /^Most sends are on Tuesdays/ }).waitFor()
-})
-
 test('an address that is warmed up shows its way, and which lists it is on', async () => {
   await goTo('/deliverability')
   await page.getByRole('img', { name: /^Day 12 of 28: [\d,]+ messages per provider/ }).waitFor()
@@ -67,7 +59,7 @@ test('the links of a broadcast say how many followed each', async () => {
   await goTo(`/broadcasts/${scene.ids.sent}`)
   const row = rowOf('https://shop.example/summer/lamps?utm_source=newsletter')
   await row.waitFor()
-  const [, ...numbers] = await row.getByRole('cell').allInnerTexts()
+  const numbers = (await row.getByRole('cell').allInnerTexts()).slice(2)
   assert.equal(numbers, ['171', '214', '12'])
 })
 

@@ -12,8 +12,6 @@ export interface Query {
    */
   set(change: Change): void
   clear(): void
-  /** Whether any filter is set, except the page. */
-  isFiltered: boolean
 }
 
 export function useQuery(): Query {
@@ -36,6 +34,5 @@ export function useQuery(): Query {
     get: name => params.get(name) ?? '',
     set,
     clear: () => navigate(path, { replace: true }),
-    isFiltered: [...params.keys()].some(name => name !== 'page'),
   }
 }

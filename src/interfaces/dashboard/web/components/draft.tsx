@@ -122,8 +122,7 @@ export function DraftNotice({ draft, what }: { draft: Draft; what?: string }) {
     <Note tone={isOutdated ? 'warn' : 'info'}>
       {restoredAt && (
         <p>
-          <b>Unsaved changes restored.</b> You made them <Time at={restoredAt} /> and did not save or send
-          them.
+          <b>Unsaved changes restored.</b> They are from <Time at={restoredAt} /> and were not saved or sent.
         </p>
       )}
       {isOutdated && (

@@ -18,18 +18,15 @@ export function Waiting({ rows }: { rows?: number }) {
 interface PendingProps {
   of: { error: ApiError | undefined; reload: () => void }
   rows?: number
-  /** Whether it stands in a card without margins. */
-  flush?: boolean
 }
 
 /** Stands in for data that is loading or could not be loaded. */
-export function Pending({ of: { error, reload }, rows, flush }: PendingProps) {
+export function Pending({ of: { error, reload }, rows }: PendingProps) {
   if (!error) return <Waiting {...(rows && { rows })} />
-  const failure = <Failure error={error} retry={reload} />
-  return flush ? <div class="card-body">{failure}</div> : failure
+  return <Failure error={error} retry={reload} />
 }
 
-interface EmptyProps {
+export interface EmptyProps {
   icon: IconName
   title: string
   children?: ComponentChildren

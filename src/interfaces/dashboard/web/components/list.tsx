@@ -1,44 +1,130 @@
-/** Tables with columns, filters and pages, whose state is kept in the URL. */
+/** Lists of objects: filters, a table with fixed columns, pages, and what stands there instead of rows. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import type { Loaded } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
-import type { List } from '../api/types.ts'
 import { count } from '../labels/numbers.ts'
 import { Button } from './controls.tsx'
-import { Empty, Pending } from './feedback.tsx'
+import { Empty, type EmptyProps, Pending } from './feedback.tsx'
 import { Icon } from './icons.tsx'
-import type { Paged } from './paged.ts'
 import type { Selection } from './selection.tsx'
+import { Time } from './show.tsx'
 
 export interface Column<T> {
   head: string
-  kind?: 'number' | 'tight' | 'acts'
-  cell: (row: T) => ComponentChildren
+  kind?: 'number' | 'status' | 'time' | 'acts'
+  /** In px, or a share such as `26%`. Columns without a kind and a width share what is left. */
+  width?: number | string
+  /** Whether it is left out of narrow windows. */
+  isExtra?: boolean
+  /** Whole text, shown in one line with an ellipsis, and as a tooltip. */
+  text?: (row: T) => string | null | undefined
+  /** Content instead of the text. */
+  cell?: (row: T) => ComponentChildren
+  /** Second line, in every row. */
+  second?: (row: T) => string | null | undefined
 }
 
-/** Returns the last column of a table, with the buttons of each row. */
-export function actions<T>(cell: Column<T>['cell']): Column<T> {
-  return { head: 'Actions', kind: 'acts', cell }
+const KIND_WIDTHS_PX = { number: 104, status: 132, time: 124, acts: 112 } as const
+
+/** Returns the last column of a list, with the buttons of each row. */
+export function actions<T>(cell: Column<T>['cell'], width: number = KIND_WIDTHS_PX.acts): Column<T> {
+  return { head: 'Actions', kind: 'acts', width, ...(cell && { cell }) }
+}
+
+/** @param or placeholder for a missing time */
+export function timeColumn<T>(
+  head: string,
+  at: (row: T) => string | null | undefined,
+  or?: string,
+  isExtra = false,
+): Column<T> {
+  return { head, kind: 'time', isExtra, cell: row => <Time at={at(row)} {...(or && { or })} /> }
+}
+
+/** What a list shows: all rows at once, or a page of them. */
+interface Source<T> extends Pick<Loaded<unknown>, 'error' | 'reload'> {
+  data: { data: readonly T[]; total?: number; has_more?: boolean } | undefined
+  query?: Query
+  /** Whether a filter is set. */
+  isFiltered?: boolean
+  page?: number
+  pageSize?: number
 }
 
 interface TableProps<T> {
-  caption: string
+  /** Name of the list, such as `Emails`. */
+  name: string
   columns: readonly Column<T>[]
-  rows: readonly T[]
   keyOf: (row: T) => string
+  /** Where a row leads to. */
+  href?: (row: T) => string
   /** Set when rows can be selected. */
-  selection?: Selection | undefined
+  selection?: Selection
   /** Name of a row in the label of its checkbox. */
-  nameOf?: ((row: T) => string) | undefined
+  nameOf?: (row: T) => string
 }
 
-export function Table<T>({ caption, columns, rows, keyOf, selection, nameOf }: TableProps<T>) {
-  const classOf = ({ kind }: Column<T>) => (kind ? `is-${kind}` : '')
-  const all = rows.map(keyOf)
+interface ListProps<T> extends TableProps<T> {
+  list: Source<T>
+  /** Shown when there are no rows and no filters. */
+  empty: EmptyProps
+  /** Heading of a list that is a part of its page. */
+  title?: string
+  lead?: ComponentChildren
+  acts?: ComponentChildren
+  /** Filters and the toolbar for selected rows. */
+  children?: ComponentChildren
+  /** Stands for the page numbers of lists that have none. */
+  foot?: ComponentChildren
+}
+
+export function ResourceList<T>({ list, empty, title, lead, acts, children, foot, ...table }: ListProps<T>) {
   return (
-    <table class="list">
-      <caption class="unseen">{caption}</caption>
+    <section class="resource" aria-label={title ?? table.name}>
+      {title && (
+        <div class="resource-head">
+          <div>
+            <h2>{title}</h2>
+            {lead && <p>{lead}</p>}
+          </div>
+          {acts && <div class="row">{acts}</div>}
+        </div>
+      )}
+      {children}
+      <Rows list={list} empty={empty} {...table} />
+      {list.data && list.data.data.length > 0 && (foot ?? <Pages list={list} />)}
+    </section>
+  )
+}
+
+const WAITING_ROWS = 10
+
+function Rows<T>({ list, empty, ...table }: TableProps<T> & Pick<ListProps<T>, 'list' | 'empty'>) {
+  const { data, query, isFiltered, page = 1 } = list
+  if (!data) return <Pending of={list} rows={WAITING_ROWS} />
+  if (data.data.length > 0) return <Table {...table} rows={data.data} />
+  if (!query || !(isFiltered || page > 1)) return <Empty {...empty} />
+  return (
+    <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
+      No results match your filters.
+    </Empty>
+  )
+}
+
+function Table<T>(props: TableProps<T> & { rows: readonly T[] }) {
+  const { name, columns, rows, keyOf, selection } = props
+  const all = rows.map(keyOf)
+  const classes = classesOf(columns)
+  return (
+    <table class={selection ? 'list has-choice' : 'list'}>
+      <caption class="unseen">{name}</caption>
+      <colgroup>
+        {selection && <col style={{ width: '40px' }} />}
+        {columns.map(({ head, kind, width = kind && KIND_WIDTHS_PX[kind] }, i) => (
+          <col key={head} class={classes[i]} {...(width && { style: { width } })} />
+        ))}
+      </colgroup>
       <thead>
         <tr>
           {selection && (
@@ -50,38 +136,101 @@ export function Table<T>({ caption, columns, rows, keyOf, selection, nameOf }: T
               />
             </th>
           )}
-          {columns.map(column => (
-            <th key={column.head} scope="col" class={classOf(column)}>
-              {column.kind === 'acts' ? <span class="unseen">{column.head}</span> : column.head}
+          {columns.map(({ head, kind }, i) => (
+            <th key={head} scope="col" class={classes[i]} title={head}>
+              {kind === 'acts' ? <span class="unseen">{head}</span> : head}
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
         {rows.map(row => (
-          <tr key={keyOf(row)} class={selection?.keys.has(keyOf(row)) ? 'is-chosen' : ''}>
-            {selection && (
-              <td class="is-choice">
-                <Choice
-                  label={`Select ${nameOf?.(row) ?? keyOf(row)}`}
-                  checked={selection.keys.has(keyOf(row))}
-                  onChange={isChosen => selection.choose([keyOf(row)], isChosen)}
-                />
-              </td>
-            )}
-            {columns.map((column, i) => (
-              <td
-                key={column.head}
-                class={classOf(column)}
-                {...(i > 0 && column.kind !== 'acts' && { 'data-label': column.head })}
-              >
-                {column.cell(row)}
-              </td>
-            ))}
-          </tr>
+          <Row key={keyOf(row)} {...props} row={row} classes={classes} />
         ))}
       </tbody>
     </table>
+  )
+}
+
+function Row<T>({
+  row,
+  columns,
+  classes,
+  keyOf,
+  href,
+  selection,
+  nameOf = keyOf,
+}: TableProps<T> & { row: T; classes: readonly string[] }) {
+  const key = keyOf(row)
+  return (
+    <tr class={selection?.keys.has(key) ? 'is-chosen' : ''}>
+      {selection && (
+        <td class="is-choice">
+          <Choice
+            label={`Select ${nameOf(row)}`}
+            checked={selection.keys.has(key)}
+            onChange={isChosen => selection.choose([key], isChosen)}
+          />
+        </td>
+      )}
+      {columns.map((column, i) => (
+        <td key={column.head} class={classes[i]} data-label={column.head}>
+          {href && column.kind !== 'acts' ? (
+            // the keyboard needs one link in a row
+            <Link href={href(row)} class="cell" {...(i > 0 && { tabIndex: -1 })}>
+              <Content column={column} row={row} />
+            </Link>
+          ) : (
+            <div class="cell">
+              <Content column={column} row={row} />
+            </div>
+          )}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+function Content<T>({ column: { text, cell, second, kind }, row }: { column: Column<T>; row: T }) {
+  if (kind === 'acts') return <>{cell?.(row)}</>
+  const words = text?.(row)
+  const more = second?.(row)
+  return (
+    <>
+      <span class="line" dir="auto" {...(words && { title: words })}>
+        {cell ? cell(row) : words || <span class="faint">–</span>}
+      </span>
+      {second && (
+        <span class="line second" dir="auto" {...(more && { title: more })}>
+          {more}
+        </span>
+      )}
+    </>
+  )
+}
+
+/**
+ * Returns the classes of the columns. On a phone a row has two lines: the first column and a time above, another
+ * column and the status below.
+ */
+function classesOf<T>(columns: readonly Column<T>[]): string[] {
+  const [first, ...others] = columns
+  const rest = others.filter(({ kind }) => kind !== 'acts')
+  const corner = rest.findLast(({ kind }) => kind === 'time') ?? rest.find(({ kind }) => kind === 'number')
+  const badge =
+    rest.find(({ kind }) => kind === 'status') ??
+    rest.find(column => column.kind === 'number' && column !== corner)
+  const below = first?.second ? undefined : rest.find(column => column !== corner && column !== badge)
+  const places = new Map([
+    [first, first?.second ? 'at-first has-second' : 'at-first'],
+    [corner, 'at-corner'],
+    [badge, 'at-badge'],
+    [below, 'at-below'],
+  ])
+  return columns.map(column =>
+    [column.kind && `is-${column.kind}`, column.isExtra && 'is-extra', places.get(column)]
+      .filter(Boolean)
+      .join(' '),
   )
 }
 
@@ -102,120 +251,25 @@ function Choice({ label, checked, onChange }: ChoiceProps) {
   )
 }
 
-const WAITING_ROWS = 6
-
-interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
-  list: Paged<T>
-  /** Shown when the list is empty without filters. */
-  empty: ComponentChildren
-}
-
-export function PagedTable<T>({ list, empty, ...table }: PagedProps<T>) {
-  const { data, query, page } = list
-  if (!data) return <Pending of={list} rows={WAITING_ROWS} flush />
-  if (data.data.length === 0)
-    return query.isFiltered || page > 1 ? (
-      <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
-        No results match your filters.
-      </Empty>
-    ) : (
-      empty
-    )
-  return (
-    <>
-      <Table {...table} rows={data.data} />
-      <Pages list={list} shown={data} />
-    </>
-  )
-}
-
-interface ListTableProps<T> extends Omit<TableProps<T>, 'rows'> {
-  list: Pick<Loaded<{ data: readonly T[] }>, 'data' | 'error' | 'reload'>
-  empty?: ComponentChildren
-}
-
-/** Shows a list without pages. */
-export function ListTable<T>({ list, empty, ...table }: ListTableProps<T>) {
-  if (!list.data) return <Pending of={list} flush />
-  if (list.data.data.length === 0 && empty) return empty
-  return <Table {...table} rows={list.data.data} />
-}
-
-interface PagesProps {
-  list: Paged<unknown>
-  shown: List<unknown>
-}
-
-function Pages({ list: { query, page, pageSize }, shown }: PagesProps) {
+function Pages({ list: { data, query, page = 1, pageSize = 0 } }: { list: Source<unknown> }) {
+  if (!data || !query || (page === 1 && !data.has_more)) return null
   const first = (page - 1) * pageSize + 1
-  if (page === 1 && !shown.has_more) return null
+  const total = data.total === undefined ? '' : ` of ${count(data.total)}`
   return (
     <nav class="list-foot" aria-label="Pages">
       <span class="number">
-        {count(first)} to {count(first + shown.data.length - 1)} of {count(shown.total)}
+        {count(first)} to {count(first + data.data.length - 1)}
+        {total}
       </span>
       <span class="row">
         <Button small icon="back" disabled={page === 1} onClick={() => query.set({ page: String(page - 1) })}>
           Previous
         </Button>
-        <Button small disabled={!shown.has_more} onClick={() => query.set({ page: String(page + 1) })}>
+        <Button small disabled={!data.has_more} onClick={() => query.set({ page: String(page + 1) })}>
           Next <Icon name="next" size={14} />
         </Button>
       </span>
     </nav>
-  )
-}
-
-const SETTLED_MS = 250
-
-/** Applies the search when the user stops typing. */
-export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {
-  const held = query.get(name)
-  const [text, setText] = useState(held)
-  useEffect(() => setText(held), [held])
-  useEffect(() => {
-    if (text === held) return
-    const timer = setTimeout(() => query.set({ [name]: text }), SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return (
-    <div class="search">
-      <Icon name="search" size={15} />
-      <input
-        class="input"
-        type="search"
-        data-search
-        aria-label={label}
-        placeholder={label}
-        value={text}
-        onInput={event => setText(event.currentTarget.value)}
-      />
-    </div>
-  )
-}
-
-interface FilterProps {
-  query: Query
-  name: string
-  label: string
-  options: readonly (readonly [value: string, label: string])[]
-}
-
-export function Filter({ query, name, label, options }: FilterProps) {
-  return (
-    <select
-      class="input"
-      aria-label={label}
-      value={query.get(name)}
-      onChange={event => query.set({ [name]: event.currentTarget.value })}
-    >
-      <option value="">{label}</option>
-      {options.map(([value, words]) => (
-        <option key={value} value={value}>
-          {words}
-        </option>
-      ))}
-    </select>
   )
 }
 
@@ -229,11 +283,11 @@ interface RowActsProps {
 /** Edit and delete buttons of a row. */
 export function RowActs({ onChange, removal, onRemove }: RowActsProps) {
   return (
-    <span class="row">
+    <>
       <Button small onClick={onChange}>
         Edit
       </Button>
       <Button small kind="plain" icon="trash" label={removal} onClick={onRemove} />
-    </span>
+    </>
   )
 }

@@ -14,22 +14,26 @@ export interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
   /** Page number, from 1. */
   page: number
   pageSize: number
+  isFiltered: boolean
 }
 
 interface PagedOptions extends LoadOptions {
-  /** Query parameters of the API. Empty ones are omitted. */
+  /** Query parameters of the API that leave rows out. Empty ones are omitted. */
   filters?: Readonly<Record<string, string>>
+  /** Other query parameters of the API. */
+  view?: Readonly<Record<string, string>>
   pageSize?: number
 }
 
 export function usePaged<T, L extends List<T> = List<T>>(
   path: string,
   query: Query,
-  { filters, pageSize = ROWS_PER_PAGE, ...options }: PagedOptions = {},
+  { filters = {}, view, pageSize = ROWS_PER_PAGE, ...options }: PagedOptions = {},
 ): Paged<T, L> {
   const page = pageOf(query)
-  const asked = withQuery(path, { ...filters, limit: pageSize, offset: (page - 1) * pageSize })
-  return { ...useLoad<L>(asked, options), query, page, pageSize }
+  const asked = withQuery(path, { ...filters, ...view, limit: pageSize, offset: (page - 1) * pageSize })
+  const isFiltered = Object.values(filters).some(value => value !== '')
+  return { ...useLoad<L>(asked, options), query, page, pageSize, isFiltered }
 }
 
 export function pageOf(query: Query): number {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { Tone } from '../labels/status.ts'
-import { fullTime, shortTime } from '../labels/time.ts'
+import { exactTime, fullTime } from '../labels/time.ts'
 import { Icon } from './icons.tsx'
 
 export function Mark({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
@@ -19,13 +19,15 @@ export function Time({ at, or = '–' }: { at: string | null | undefined; or?: s
   if (!at) return <span class="faint">{or}</span>
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {shortTime(at)}
+      {exactTime(at)}
     </time>
   )
 }
 
 interface HeadProps {
   title: string
+  /** Number of what the page lists, beside the title. */
+  count?: string | undefined
   lead?: ComponentChildren
   /** Link back to the list page. */
   from?: readonly [href: string, label: string]
@@ -33,7 +35,7 @@ interface HeadProps {
 }
 
 /** Header of a page. Its title is also the title of the window. */
-export function Head({ title, lead, from, children }: HeadProps) {
+export function Head({ title, count, lead, from, children }: HeadProps) {
   useEffect(() => {
     document.title = `${title} · Mailhorn`
   }, [title])
@@ -46,9 +48,12 @@ export function Head({ title, lead, from, children }: HeadProps) {
             {from[1]}
           </Link>
         )}
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
+        <div class="page-title">
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {count && <span class="number">{count}</span>}
+        </div>
         {lead && <p>{lead}</p>}
       </div>
       {children && <div class="row">{children}</div>}

@@ -1,6 +1,6 @@
 /** Periods of charts, with one column per interval, including intervals without data. */
 import type { Metrics } from '../api/types.ts'
-import { timeZone } from './time.ts'
+import { LOCALE, timeZone } from './time.ts'
 
 /** Column of a chart. */
 export interface Column {
@@ -83,13 +83,13 @@ function keyOf(stretch: Stretch, at: Date): string {
 }
 
 function labelOf(stretch: Stretch, at: Date): string {
-  if (stretch === 'day') return at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-  if (stretch === 'week') return at.toLocaleDateString(undefined, { weekday: 'short' })
-  return at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+  if (stretch === 'day') return at.toLocaleTimeString(LOCALE, { hour: '2-digit', minute: '2-digit' })
+  if (stretch === 'week') return at.toLocaleDateString(LOCALE, { weekday: 'short' })
+  return at.toLocaleDateString(LOCALE, { day: 'numeric', month: 'short' })
 }
 
 function titleOf(stretch: Stretch, at: Date): string {
-  const date = at.toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
+  const date = at.toLocaleDateString(LOCALE, { weekday: 'long', day: 'numeric', month: 'long' })
   if (stretch === 'day') return `${date}, ${labelOf(stretch, at)}`
   return stretch === 'quarter' ? `Week of ${date}` : date
 }

@@ -4,33 +4,45 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
-const dayAndTime = new Intl.DateTimeFormat(undefined, {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
-})
-const withYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+/** The language of the dashboard, whatever that of the browser is. */
+export const LOCALE = 'en-GB'
+const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' })
+const day = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' })
+const minute = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit' })
+const clock = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-export function fullTime(iso: string): string {
-  return full.format(new Date(iso))
+/** Formats `3 minutes ago: Friday, 27 November 2026 at 20:14:03 UTC`. */
+export function fullTime(iso: string, now = Date.now()): string {
+  const away = Date.parse(iso) - now
+  const whole = full.format(new Date(iso))
+  return Math.abs(away) < 30 * DAY_MS ? `${relativeTime(iso, now)}: ${whole}` : whole
 }
 
 export function clockTime(iso: string): string {
   return clock.format(new Date(iso))
 }
 
-/** Formats `3 minutes ago` or `in 2 hours`, and the date beyond a day. */
-export function shortTime(iso: string, now = Date.now()): string {
-  const at = Date.parse(iso)
-  const away = at - now
+/** Formats `20:14:03` for a time of today, `26 Nov 20:14` for one of this year, and `26 Nov 2025` for any other. */
+export function exactTime(iso: string, now = Date.now()): string {
+  const [at, today] = [new Date(iso), new Date(now)]
+  if (at.toDateString() === today.toDateString()) return clock.format(at)
+  return at.getFullYear() === today.getFullYear()
+    ? `${day.format(at)} ${minute.format(at)}`
+    : dayOfYear.format(at)
+}
+
+/** Formats `3 minutes ago` or `in 2 days`. */
+export function relativeTime(iso: string, now = Date.now()): string {
+  const away = Date.parse(iso) - now
   const distance = Math.abs(away)
-  if (distance < 45_000) return away > 10_000 ? 'in less than a minute' : 'just now'
+  if (distance < 45_000) return away > 10_000 ? 'in under a minute' : 'just now'
   if (distance < HOUR_MS) return relative.format(Math.round(away / MINUTE_MS), 'minute')
   if (distance < DAY_MS) return relative.format(Math.round(away / HOUR_MS), 'hour')
-  return distance < 300 * DAY_MS ? dayAndTime.format(at) : withYear.format(at)
+  return relative.format(Math.round(away / DAY_MS), 'day')
 }
 
 /** Formats `40 seconds`, `3 hours` or `2 days`. */

@@ -17,9 +17,9 @@ import {
   TextField,
 } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { actions, type Column, ListTable } from '../components/list.tsx'
-import { Card, Mark, Time } from '../components/show.tsx'
+import { say } from '../components/feedback.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { Mark, Time } from '../components/show.tsx'
 import { exampleCall } from '../labels/example-call.ts'
 
 export function AccessTokens() {
@@ -28,8 +28,7 @@ export function AccessTokens() {
   const add = () => query.set({ add: 'token' })
   return (
     <>
-      <Card
-        flush
+      <ResourceList<AccessToken>
         title="Access tokens"
         lead="Programs that manage domains, contacts or templates authenticate with access tokens."
         acts={
@@ -37,19 +36,17 @@ export function AccessTokens() {
             Create access token
           </Button>
         }
-      >
-        <ListTable<AccessToken>
-          caption="Access tokens"
-          list={tokens}
-          columns={columnsOf(tokens.reload)}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty icon="keys" title="No access tokens yet">
-              An access token lets a program do what its scopes allow, with any SDK in place of an API key.
-            </Empty>
-          }
-        />
-      </Card>
+        name="Access tokens"
+        list={tokens}
+        columns={columnsOf(tokens.reload)}
+        keyOf={({ id }) => id}
+        empty={{
+          icon: 'keys',
+          title: 'No access tokens yet',
+          children:
+            'An access token lets a program do what its scopes allow, with any SDK in place of an API key.',
+        }}
+      />
       {query.get('add') === 'token' && (
         <MakeToken onClose={() => query.set({ add: null })} onMade={tokens.reload} />
       )}
@@ -70,19 +67,26 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
       },
     })
   return [
-    { head: 'Name', cell: ({ name }) => <b>{name}</b> },
-    { head: 'Token', cell: ({ token_start }) => <code>{token_start}…</code> },
+    { head: 'Name', text: ({ name }) => name },
+    {
+      head: 'Token',
+      width: 164,
+      isExtra: true,
+      cell: ({ token_start }) => <code>{token_start}…</code>,
+    },
     {
       head: 'Scopes',
+      text: ({ scopes }) => scopes.join(', '),
       cell: ({ scopes, operator }) => (
         <>
-          {scopes.join(', ')} {operator && <Mark tone="warn">Operator</Mark>}
+          {operator && <Mark tone="warn">Operator</Mark>} {scopes.join(', ')}
         </>
       ),
     },
-    { head: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? 'Any' },
+    { head: 'Networks', width: '14%', isExtra: true, text: ({ networks }) => networks?.join(', ') ?? 'Any' },
     {
       head: 'Expires',
+      kind: 'status',
       cell: ({ expires_at }) =>
         expires_at !== null && Date.parse(expires_at) <= Date.now() ? (
           <Mark tone="bad">Expired</Mark>
@@ -90,10 +94,19 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
           <Time at={expires_at} or="Never" />
         ),
     },
-    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
-    actions(token => (
-      <Button small kind="plain" icon="trash" label={`Revoke ${token.name}`} onClick={() => revoke(token)} />
-    )),
+    timeColumn('Last used', ({ last_used_at }) => last_used_at, 'Never'),
+    actions(
+      token => (
+        <Button
+          small
+          kind="plain"
+          icon="trash"
+          label={`Revoke ${token.name}`}
+          onClick={() => revoke(token)}
+        />
+      ),
+      56,
+    ),
   ]
 }
 

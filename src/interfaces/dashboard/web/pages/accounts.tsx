@@ -7,10 +7,10 @@ import type { Account, AccountWithPassword, Installation } from '../api/types.ts
 import { Button, Choose, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { actions, type Column, PagedTable } from '../components/list.tsx'
+import { say } from '../components/feedback.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 
 type Open =
   | { kind: 'add' }
@@ -37,15 +37,13 @@ export function Accounts() {
           Create account
         </Button>
       </Head>
-      <Card flush>
-        <PagedTable<Account>
-          caption="Accounts"
-          columns={columnsOf({ onOpen: setOpen, reload: list.reload })}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={<Empty icon="accounts" title="No accounts" />}
-        />
-      </Card>
+      <ResourceList<Account>
+        name="Accounts"
+        list={list}
+        columns={columnsOf({ onOpen: setOpen, reload: list.reload })}
+        keyOf={({ id }) => id}
+        empty={{ icon: 'accounts', title: 'No accounts' }}
+      />
       {open?.kind === 'add' && <AccountForm plans={plans} onClose={() => setOpen(undefined)} onDone={done} />}
       {open?.kind === 'change' && (
         <AccountForm account={open.account} plans={plans} onClose={() => setOpen(undefined)} onDone={done} />
@@ -86,16 +84,14 @@ function columnsOf({
   return [
     {
       head: 'Account',
-      cell: ({ name, owner_email }) => (
-        <>
-          <b>{name}</b>
-          <div class="quiet small">{owner_email ?? 'No owner'}</div>
-        </>
-      ),
+      text: ({ name }) => name,
+      second: ({ owner_email }) => owner_email ?? 'No owner',
     },
-    { head: 'Plan', cell: ({ plan }) => plan },
+    { head: 'Plan', width: 104, isExtra: true, text: ({ plan }) => plan },
     {
       head: 'Status',
+      kind: 'status',
+      width: 104,
       cell: ({ paused }) =>
         paused ? (
           <Mark tone="bad" title={paused.reason ?? ''}>
@@ -105,22 +101,25 @@ function columnsOf({
           <Mark tone="good">Active</Mark>
         ),
     },
-    { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    actions(account => (
-      <span class="row">
-        {account.paused && (
-          <Button small onClick={() => release(account)}>
-            Release
+    timeColumn('Created', ({ created_at }) => created_at, '–', true),
+    actions(
+      account => (
+        <>
+          {account.paused && (
+            <Button small onClick={() => release(account)}>
+              Release
+            </Button>
+          )}
+          <Button small onClick={() => onOpen({ kind: 'change', account })}>
+            Edit
           </Button>
-        )}
-        <Button small onClick={() => onOpen({ kind: 'change', account })}>
-          Edit
-        </Button>
-        <Button small onClick={() => reset(account)}>
-          Reset password
-        </Button>
-      </span>
-    )),
+          <Button small onClick={() => reset(account)}>
+            Reset password
+          </Button>
+        </>
+      ),
+      284,
+    ),
   ]
 }
 

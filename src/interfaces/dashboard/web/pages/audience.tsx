@@ -6,7 +6,7 @@ import { useQuery } from '../api/query.ts'
 import type { Audience } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirmRemoval } from '../components/dialog.tsx'
-import { Failure } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Head } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
@@ -16,7 +16,6 @@ import { Contacts } from './contacts.tsx'
 import { ImportDialog } from './import-contacts.tsx'
 import { Segments } from './segments.tsx'
 
-const FROM = ['/audiences', 'Audiences'] as const
 const VIEWS = [
   ['contacts', 'Contacts'],
   ['segments', 'Segments'],
@@ -27,7 +26,7 @@ export function AudiencePage({ params: { id } }: PageProps) {
   const [open, setOpen] = useState<'name' | 'import'>()
   const [seen, setSeen] = useState(0)
   const { data: audience, error, reload } = useLoad<Audience>(`/audiences/${id}`, { on: 'contact.' })
-  if (error && !audience) return <Failure error={error} retry={reload} />
+  if (!audience) return <Pending of={{ error, reload }} />
   const view = query.get('view') === 'segments' ? 'segments' : 'contacts'
   const changed = () => {
     reload()
@@ -35,11 +34,7 @@ export function AudiencePage({ params: { id } }: PageProps) {
   }
   return (
     <>
-      {audience ? (
-        <AudienceHead audience={audience} onOpen={setOpen} />
-      ) : (
-        <Head title="Audience" from={FROM} lead="…" />
-      )}
+      <AudienceHead audience={audience} onOpen={setOpen} />
       <Tabs
         label="Audience"
         tabs={VIEWS}
@@ -51,10 +46,10 @@ export function AudiencePage({ params: { id } }: PageProps) {
       ) : (
         <Segments audience={{ id: id! }} />
       )}
-      {audience && open === 'name' && (
+      {open === 'name' && (
         <NameDialog audience={audience} onClose={() => setOpen(undefined)} onDone={reload} />
       )}
-      {audience && open === 'import' && (
+      {open === 'import' && (
         <ImportDialog audience={audience} onClose={() => setOpen(undefined)} onDone={changed} />
       )}
     </>
@@ -80,7 +75,7 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
   return (
     <Head
       title={name}
-      from={FROM}
+      from={['/audiences', 'Audiences']}
       lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} unsubscribed.`}
     >
       <Button icon="trash" label="Delete audience" onClick={remove} />

@@ -1,30 +1,28 @@
 /** Audiences and topics page. */
 import { useState } from 'preact/hooks'
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Audience } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { type Column, PagedTable } from '../components/list.tsx'
+import { say } from '../components/feedback.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Time } from '../components/show.tsx'
+import { Head } from '../components/show.tsx'
 import { count } from '../labels/numbers.ts'
-import { TopicsCard } from './topics.tsx'
+import { Topics } from './topics.tsx'
 
 const COLUMNS: readonly Column<Audience>[] = [
-  {
-    head: 'Audience',
-    cell: ({ id, name }) => (
-      <Link href={`/audiences/${id}`} class="row-link">
-        {name}
-      </Link>
-    ),
-  },
+  { head: 'Audience', text: ({ name }) => name },
   { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
-  { head: 'Unsubscribed', kind: 'number', cell: ({ unsubscribed_count }) => count(unsubscribed_count) },
-  { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    head: 'Unsubscribed',
+    kind: 'number',
+    width: 120,
+    cell: ({ unsubscribed_count }) => count(unsubscribed_count),
+  },
+  timeColumn('Created', ({ created_at }) => created_at),
 ]
 
 export function Audiences() {
@@ -41,25 +39,21 @@ export function Audiences() {
           Create audience
         </Button>
       </Head>
-      <Card flush>
-        <PagedTable<Audience>
-          caption="Audiences"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="audiences"
-              title="No audiences yet"
-              act={<Button onClick={add}>Create your first audience</Button>}
-            >
-              An audience is a list of contacts, such as newsletter subscribers. Import contacts from a CSV
-              file or add them one by one.
-            </Empty>
-          }
-        />
-      </Card>
-      <TopicsCard />
+      <ResourceList<Audience>
+        name="Audiences"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/audiences/${id}`}
+        empty={{
+          icon: 'audiences',
+          title: 'No audiences yet',
+          act: <Button onClick={add}>Create your first audience</Button>,
+          children:
+            'An audience is a list of contacts, such as newsletter subscribers. Import contacts from a CSV file or add them one by one.',
+        }}
+      />
+      {list.data && <Topics />}
       {query.get('add') && <NameDialog onClose={() => query.set({ add: null })} />}
     </>
   )

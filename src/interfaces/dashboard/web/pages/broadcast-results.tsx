@@ -2,8 +2,7 @@
 import { Link } from 'wouter-preact'
 import { useQuery } from '../api/query.ts'
 import type { Broadcast, BroadcastLink } from '../api/types.ts'
-import { Empty } from '../components/feedback.tsx'
-import { type Column, PagedTable } from '../components/list.tsx'
+import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
@@ -43,7 +42,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         </Card>
       </div>
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
-      {unique_opens + unique_clicks > 0 && <Hours isReady broadcastId={id} />}
+      {unique_opens + unique_clicks > 0 && <Hours broadcastId={id} />}
       <Card title="Content" flush>
         {html === null ? (
           <pre class="letter-text" dir="auto">
@@ -111,35 +110,31 @@ function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number }) {
   const list = usePaged<BroadcastLink>(`/broadcasts/${id}/links`, query, { everyMs, pageSize: ROWS_PER_PAGE })
   const most = Math.max(1, ...(list.data?.data ?? []).map(({ unique_clicks }) => unique_clicks))
   return (
-    <Card
+    <ResourceList<BroadcastLink>
       title="Links"
       lead="Clicks per link. Clicks by bots and link scanners are counted separately."
-      flush
-    >
-      <PagedTable<BroadcastLink>
-        caption="Links of the broadcast"
-        columns={columnsOf(most)}
-        keyOf={({ number }) => String(number)}
-        list={list}
-        empty={
-          <Empty icon="broadcasts" title="No clicks yet">
-            Clicks are counted if click tracking is on for the sending domain.
-          </Empty>
-        }
-      />
-    </Card>
+      name="Links of the broadcast"
+      list={list}
+      columns={columnsOf(most)}
+      keyOf={({ number }) => String(number)}
+      empty={{
+        icon: 'broadcasts',
+        title: 'No clicks yet',
+        children: 'Clicks are counted if click tracking is on for the sending domain.',
+      }}
+    />
   )
 }
 
 function columnsOf(most: number): Column<BroadcastLink>[] {
   return [
+    { head: 'Link', text: ({ url }) => url, cell: ({ url }) => <span class="mono">{url}</span> },
     {
-      head: 'Link',
-      cell: ({ url, unique_clicks }) => (
-        <div class="stack stack-tight">
-          <span class="mono">{url}</span>
-          <Meter share={unique_clicks / most} label="Compared with the most clicked link" />
-        </div>
+      head: 'Share',
+      width: '18%',
+      isExtra: true,
+      cell: ({ unique_clicks }) => (
+        <Meter share={unique_clicks / most} label="Compared with the most clicked link" />
       ),
     },
     { head: 'Unique clicks', kind: 'number', cell: ({ unique_clicks }) => count(unique_clicks) },

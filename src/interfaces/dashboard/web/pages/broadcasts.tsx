@@ -1,5 +1,5 @@
 /** Broadcasts page. */
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { STARTER_HTML } from '../../../../pipeline/broadcasts/starter.ts'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -8,10 +8,11 @@ import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/typ
 import { Button, Choose, LinkButton, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, Note } from '../components/feedback.tsx'
-import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { Note } from '../components/feedback.tsx'
+import { Filter, Search } from '../components/filters.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
 
 const LIVE_MS = 5_000
@@ -19,32 +20,16 @@ const LIVE_MS = 5_000
 const COLUMNS: readonly Column<BroadcastRow>[] = [
   {
     head: 'Broadcast',
-    cell: ({ id, name, subject }) => (
-      <>
-        <Link href={`/broadcasts/${id}`} class="row-link">
-          <bdi>{name || subject}</bdi>
-        </Link>
-        {name && name !== subject && (
-          <div class="quiet small">
-            <bdi>{subject}</bdi>
-          </div>
-        )}
-      </>
-    ),
+    text: ({ name, subject }) => (name && name !== subject ? `${name} (${subject})` : subject),
+    cell: ({ name, subject }) => name || subject,
   },
-  { head: 'From', cell: ({ from }) => <bdi class="quiet small">{from}</bdi> },
+  { head: 'From', width: '30%', text: ({ from }) => from },
   {
     head: 'Status',
-    kind: 'tight',
+    kind: 'status',
     cell: ({ status }) => <Mark tone={BROADCAST_WORDS[status][1]}>{BROADCAST_WORDS[status][0]}</Mark>,
   },
-  {
-    head: 'Date',
-    kind: 'tight',
-    cell: ({ started_at, scheduled_at, updated_at }) => (
-      <Time at={started_at ?? scheduled_at ?? updated_at} />
-    ),
-  },
+  timeColumn('Date', ({ started_at, scheduled_at, updated_at }) => started_at ?? scheduled_at ?? updated_at),
 ]
 
 export function Broadcasts() {
@@ -64,7 +49,20 @@ export function Broadcasts() {
           Create broadcast
         </Button>
       </Head>
-      <Card flush>
+      <ResourceList<BroadcastRow>
+        name="Broadcasts"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/broadcasts/${id}`}
+        empty={{
+          icon: 'broadcasts',
+          title: 'No broadcasts yet',
+          act: <Button onClick={add}>Create your first broadcast</Button>,
+          children:
+            'Write the email, preview it with the data of a contact, send yourself a test, then send it now or schedule it.',
+        }}
+      >
         <search class="filters">
           <Search query={query} label="Search names" />
           <Filter
@@ -74,23 +72,7 @@ export function Broadcasts() {
             options={Object.entries(BROADCAST_WORDS).map(([status, [label]]) => [status, label] as const)}
           />
         </search>
-        <PagedTable<BroadcastRow>
-          caption="Broadcasts"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="broadcasts"
-              title="No broadcasts yet"
-              act={<Button onClick={add}>Create your first broadcast</Button>}
-            >
-              Write the email, preview it with the data of a contact, send yourself a test, then send it now
-              or schedule it.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
       {query.get('add') && <AddBroadcast onClose={() => query.set({ add: null })} />}
     </>
   )

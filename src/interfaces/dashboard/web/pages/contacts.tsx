@@ -6,16 +6,17 @@ import type { Audience, Contact } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { actions, type Column, PagedTable, RowActs, Search } from '../components/list.tsx'
+import { say } from '../components/feedback.tsx'
+import { Search } from '../components/filters.tsx'
+import { actions, type Column, ResourceList, RowActs, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
-import { Card, Mark, Time } from '../components/show.tsx'
+import { Mark } from '../components/show.tsx'
 import { contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
 import { counted } from '../labels/numbers.ts'
 
 const WHAT_REMOVING_MEANS =
-  'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe it instead.'
+  'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe them instead.'
 
 export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
@@ -31,29 +32,34 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
   const rows = list.data?.data ?? []
   const selection = useSelection(rows.map(({ id }) => id))
   return (
-    <Card flush>
-      <search class="filters">
-        <Search query={query} label="Search email or name" />
-        <Button icon="plus" onClick={() => setOpen('new')}>
-          Add contact
-        </Button>
-      </search>
-      <ChosenActs rows={rows} selection={selection} onChanged={changed} />
-      <PagedTable<Contact>
-        caption="Contacts"
+    <>
+      <ResourceList<Contact>
+        name="Contacts"
+        list={list}
         columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
         keyOf={({ id }) => id}
         selection={selection}
         nameOf={({ email }) => email}
-        list={list}
-        empty={
-          <Empty icon="audiences" title="No contacts yet">
-            Import a CSV file whose header row names the columns: <code>email</code>, <code>first_name</code>,{' '}
-            <code>last_name</code>; other columns become properties. You can also add contacts one by one or
-            with the API.
-          </Empty>
-        }
-      />
+        empty={{
+          icon: 'audiences',
+          title: 'No contacts yet',
+          children: (
+            <>
+              Import a CSV file whose header row names the columns: <code>email</code>,{' '}
+              <code>first_name</code>, <code>last_name</code>; other columns become properties. You can also
+              add contacts one by one or with the API.
+            </>
+          ),
+        }}
+      >
+        <search class="filters">
+          <Search query={query} label="Search email or name" />
+          <Button icon="plus" onClick={() => setOpen('new')}>
+            Add contact
+          </Button>
+        </search>
+        <ChosenActs rows={rows} selection={selection} onChanged={changed} />
+      </ResourceList>
       {open && (
         <ContactDialog
           audience={audience}
@@ -62,7 +68,7 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
           onDone={changed}
         />
       )}
-    </Card>
+    </>
   )
 }
 
@@ -152,30 +158,15 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
       },
     })
   return [
+    { head: 'Contact', text: ({ email }) => email },
     {
-      head: 'Contact',
-      cell: ({ email, first_name, last_name }) => (
-        <>
-          <b>{email}</b>
-          <div class="quiet small">
-            <bdi>{[first_name, last_name].filter(Boolean).join(' ')}</bdi>
-          </div>
-        </>
-      ),
-    },
-    {
-      head: 'Properties',
-      cell: ({ properties }) => (
-        <span class="quiet small">
-          {Object.entries(properties)
-            .map(([key, value]) => `${key}: ${value}`)
-            .join(', ')}
-        </span>
-      ),
+      head: 'Name',
+      width: '26%',
+      text: ({ first_name, last_name }) => [first_name, last_name].filter(Boolean).join(' '),
     },
     {
       head: 'Status',
-      kind: 'tight',
+      kind: 'status',
       cell: ({ unsubscribed, unsubscribed_topics }) =>
         unsubscribed ? (
           <Mark tone="none">Unsubscribed</Mark>
@@ -183,7 +174,7 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
           <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Subscribed'}</Mark>
         ),
     },
-    { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    timeColumn('Added', ({ created_at }) => created_at),
     actions(contact => (
       <RowActs
         onChange={() => onOpen(contact)}

@@ -3,8 +3,8 @@ import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Alert, Doctor, List } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { Empty, Pending } from '../components/feedback.tsx'
-import { type Column, ListTable } from '../components/list.tsx'
+import { Pending } from '../components/feedback.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { aboutWords, alertWords } from '../labels/alerts.ts'
 import { checkWords } from '../labels/checks.ts'
@@ -48,8 +48,12 @@ export function Deliverability() {
         {!doctor.data && <Pending of={doctor} />}
         {doctor.data && <Findings findings={doctor.data.findings} />}
       </Card>
-      <SourcesCard doctor={doctor.data} />
-      <AlertsCard />
+      {!doctor.isLoading && (
+        <>
+          <SourcesCard doctor={doctor.data} />
+          <AlertsCard />
+        </>
+      )}
     </>
   )
 }
@@ -77,35 +81,29 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
 const ALERT_COLUMNS: readonly Column<Alert>[] = [
   {
     head: 'Alert',
-    cell: alert => (
-      <>
-        <b>{alertWords(alert).what}</b>
-        <div class="small quiet">
-          {alertWords(alert).fix} <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
-        </div>
-      </>
-    ),
+    text: alert => alertWords(alert).what,
+    second: alert => alertWords(alert).fix,
   },
-  { head: 'About', cell: alert => <span class="quiet">{aboutWords(alert) || '–'}</span> },
-  { head: 'Server reply', cell: ({ reply }) => <span class="mono quiet">{reply}</span> },
-  { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'About', width: '18%', isExtra: true, text: aboutWords },
+  { head: 'Server reply', width: '24%', isExtra: true, text: ({ reply }) => reply },
+  timeColumn('Time', ({ created_at }) => created_at),
+  actions(alert => <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>, 168),
 ]
 
 function AlertsCard() {
   const alerts = useLoad<List<Alert>>('/alerts?limit=50')
   return (
-    <Card title="Alerts" flush>
-      <ListTable<Alert>
-        caption="Alerts"
-        list={alerts}
-        columns={ALERT_COLUMNS}
-        keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
-        empty={
-          <Empty icon="check" title="No alerts">
-            Replies that point to a poor IP reputation or failed authentication are listed here.
-          </Empty>
-        }
-      />
-    </Card>
+    <ResourceList<Alert>
+      title="Alerts"
+      name="Alerts"
+      list={alerts}
+      columns={ALERT_COLUMNS}
+      keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
+      empty={{
+        icon: 'check',
+        title: 'No alerts',
+        children: 'Replies that point to a poor IP reputation or failed authentication are listed here.',
+      }}
+    />
   )
 }

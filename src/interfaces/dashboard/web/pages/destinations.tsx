@@ -1,13 +1,15 @@
 /** Delivery results per receiving server and day, for operators. */
+import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Destinations } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { type Column, PagedTable, Search } from '../components/list.tsx'
+import { confirm, Dialog } from '../components/dialog.tsx'
+import { say } from '../components/feedback.tsx'
+import { Search } from '../components/filters.tsx'
+import { actions, type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark, Time } from '../components/show.tsx'
 import { count, percent } from '../labels/numbers.ts'
 import { meaningOf } from '../labels/replies.ts'
 import { PathState } from './path-state.tsx'
@@ -18,8 +20,10 @@ const LIVE_MS = 5_000
 
 export function DestinationsPage() {
   const query = useQuery()
+  const [shown, setShown] = useState<Destination>()
   const list = usePaged<Destination, Destinations>('/destinations', query, {
-    filters: { day: query.get('day'), site: query.get('site') },
+    filters: { site: query.get('site') },
+    view: { day: query.get('day') },
     everyMs: LIVE_MS,
   })
   return (
@@ -34,87 +38,101 @@ export function DestinationsPage() {
           onChange={event => query.set({ day: event.currentTarget.value })}
         />
       </Head>
-      <Card flush>
+      <ResourceList<Destination>
+        name="Destinations"
+        list={list}
+        columns={columnsOf({ reload: list.reload, onReplies: setShown })}
+        keyOf={({ site }) => site}
+        empty={{
+          icon: 'destinations',
+          title: 'No deliveries on this day',
+          children:
+            'Each receiving server is listed with its delivered, deferred, bounced and expired deliveries.',
+        }}
+      >
         <search class="filters">
           <Search query={query} name="site" label="Server (exact match)" />
         </search>
-        <PagedTable<Destination>
-          caption="Destinations"
-          columns={columnsOf(list.reload)}
-          keyOf={({ site }) => site}
-          list={list}
-          empty={
-            <Empty icon="destinations" title="No deliveries on this day">
-              Each receiving server is listed with its delivered, deferred, bounced and expired deliveries.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
+      {shown && <Replies destination={shown} onClose={() => setShown(undefined)} />}
     </>
   )
 }
 
-function columnsOf(reload: () => void): Column<Destination>[] {
+interface ColumnActs {
+  reload: () => void
+  onReplies: (destination: Destination) => void
+}
+
+function columnsOf({ reload, onReplies }: ColumnActs): Column<Destination>[] {
   return [
     {
       head: 'Server',
-      cell: destination => (
-        <>
-          <b>{destination.site}</b>
-          <Replies replies={destination.replies} />
-        </>
-      ),
+      text: ({ site }) => site,
+      second: ({ replies, pause_reason }) =>
+        pause_reason ?? meaningOf(troublesOf(replies)[0]?.example ?? null),
     },
     {
       head: 'Delivered',
       kind: 'number',
+      width: 136,
       cell: ({ delivered, bounced }) => (
         <>
-          {count(delivered)}
-          {delivered + bounced > 0 && (
-            <div class="small quiet">{percent(delivered / (delivered + bounced))}</div>
-          )}
+          {count(delivered)}{' '}
+          {delivered + bounced > 0 && <span class="quiet">{percent(delivered / (delivered + bounced))}</span>}
         </>
       ),
     },
-    { head: 'Deferred', kind: 'number', cell: ({ deferred }) => count(deferred) },
-    { head: 'Bounced', kind: 'number', cell: ({ bounced }) => count(bounced) },
-    { head: 'Expired', kind: 'number', cell: ({ expired }) => count(expired) },
+    { head: 'Deferred', kind: 'number', width: 88, cell: ({ deferred }) => count(deferred) },
+    { head: 'Bounced', kind: 'number', width: 88, cell: ({ bounced }) => count(bounced) },
+    { head: 'Expired', kind: 'number', width: 80, isExtra: true, cell: ({ expired }) => count(expired) },
     {
       head: 'Throughput',
-      cell: ({ site, paths, paused_until, pause_reason }) =>
+      width: '20%',
+      isExtra: true,
+      cell: ({ paths, paused_until }) =>
         paused_until ? (
-          <div class="stack stack-tight">
-            <span>
-              <Mark tone="warn">Paused</Mark>{' '}
-              <span class="quiet small">
-                until <Time at={paused_until} />. {pause_reason}
-              </span>
-            </span>
-            <Resume site={site} reload={reload} />
-          </div>
+          <>
+            <Mark tone="warn">Paused</Mark> until <Time at={paused_until} />
+          </>
         ) : (
           <PathState paths={paths} />
         ),
     },
+    actions(
+      destination => (
+        <>
+          {destination.paused_until && <Resume site={destination.site} reload={reload} />}
+          {troublesOf(destination.replies).length > 0 && (
+            <Button small onClick={() => onReplies(destination)}>
+              Replies
+            </Button>
+          )}
+        </>
+      ),
+      176,
+    ),
   ]
 }
 
-function Replies({ replies }: { replies: Destination['replies'] }) {
-  const told = replies.filter(({ result }) => result !== 'delivered').slice(0, 5)
-  if (told.length === 0) return null
+const SHOWN_REPLIES_MAX = 5
+
+function troublesOf(replies: Destination['replies']) {
+  return replies.filter(({ result }) => result !== 'delivered').slice(0, SHOWN_REPLIES_MAX)
+}
+
+function Replies({ destination, onClose }: { destination: Destination; onClose: () => void }) {
   return (
-    <details class="small">
-      <summary class="quiet">Server replies</summary>
-      <ul class="stack stack-tight">
-        {told.map(({ form, example, count: said }) => (
+    <Dialog title={`Replies of ${destination.site}`} wide onClose={onClose}>
+      <ul class="dialog-body">
+        {troublesOf(destination.replies).map(({ form, example, count: said }) => (
           <li key={form}>
             <b class="number">{count(said)} ×</b> {meaningOf(example)}
             <div class="mono quiet">{example}</div>
           </li>
         ))}
       </ul>
-    </details>
+    </Dialog>
   )
 }
 
@@ -132,10 +150,8 @@ function Resume({ site, reload }: { site: string; reload: () => void }) {
       },
     })
   return (
-    <span>
-      <Button small onClick={ask}>
-        Retry now
-      </Button>
-    </span>
+    <Button small onClick={ask}>
+      Retry now
+    </Button>
   )
 }

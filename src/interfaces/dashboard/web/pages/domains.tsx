@@ -1,16 +1,16 @@
 /** Domains page. */
 import { useState } from 'preact/hooks'
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Domain, DomainClaim, Installation } from '../api/types.ts'
 import { Button, Choose, TextField } from '../components/controls.tsx'
 import { FormDialog, useAct } from '../components/dialog.tsx'
-import { Empty, Note } from '../components/feedback.tsx'
-import { type Column, PagedTable } from '../components/list.tsx'
+import { Note } from '../components/feedback.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { DOMAIN_WORDS } from '../labels/status.ts'
 
 const LIVE_MS = 10_000
@@ -26,61 +26,49 @@ export function Domains() {
           Add domain
         </Button>
       </Head>
-      <Card flush>
-        <PagedTable<Domain>
-          caption="Domains"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="domains"
-              title="No domains yet"
-              act={
-                <Button kind="main" onClick={add}>
-                  Add your first domain
-                </Button>
-              }
-            >
-              Add a domain and its six DNS records to start sending. A subdomain such as mail.your-company.com
-              keeps its sending reputation separate from your main domain.
-            </Empty>
-          }
-        />
-      </Card>
+      <ResourceList<Domain>
+        name="Domains"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/domains/${id}`}
+        empty={{
+          icon: 'domains',
+          title: 'No domains yet',
+          act: (
+            <Button kind="main" onClick={add}>
+              Add your first domain
+            </Button>
+          ),
+          children:
+            'Add a domain and its six DNS records to start sending. A subdomain such as mail.your-company.com keeps its sending reputation separate from your main domain.',
+        }}
+      />
       {query.get('add') && <AddDomain onClose={() => query.set({ add: null })} />}
     </>
   )
 }
 
 const COLUMNS: readonly Column<Domain>[] = [
+  { head: 'Domain', text: ({ name }) => name },
   {
-    head: 'Domain',
-    cell: ({ id, name }) => (
-      <Link href={`/domains/${id}`} class="row-link">
-        {name}
-      </Link>
-    ),
+    head: 'Verified records',
+    width: 132,
+    text: ({ records }) =>
+      `${records.filter(({ status }) => status === 'verified').length} of ${records.length}`,
   },
+  { head: 'Region', width: 132, isExtra: true, text: ({ region }) => region },
   {
     head: 'Status',
+    kind: 'status',
+    width: 152,
     cell: ({ status }) => (
       <Mark tone={DOMAIN_WORDS[status].tone} title={DOMAIN_WORDS[status].meaning}>
         {DOMAIN_WORDS[status].label}
       </Mark>
     ),
   },
-  {
-    head: 'Verified records',
-    cell: ({ records }) =>
-      `${records.filter(({ status }) => status === 'verified').length} of ${records.length}`,
-  },
-  { head: 'Region', cell: ({ region }) => <span class="quiet">{region}</span> },
-  {
-    head: 'Last checked',
-    kind: 'tight',
-    cell: ({ last_checked_at }) => <Time at={last_checked_at} or="Never" />,
-  },
+  timeColumn('Last checked', ({ last_checked_at }) => last_checked_at, 'Never'),
 ]
 
 export function AddDomain({ onClose }: { onClose: () => void }) {

@@ -1,19 +1,19 @@
 /** Emails page: a live list with search, filters and CSV export. */
 import { useState } from 'preact/hooks'
-import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../components/controls.tsx'
-import { Empty } from '../components/feedback.tsx'
-import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { Filter, Search } from '../components/filters.tsx'
+import { ResourceList } from '../components/list.tsx'
 import { pageOf, usePaged } from '../components/paged.ts'
 import { useSelection } from '../components/selection.tsx'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head } from '../components/show.tsx'
 import { WriteDialog } from '../components/write.tsx'
-import { counted } from '../labels/numbers.ts'
+import { count, counted } from '../labels/numbers.ts'
 import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
 import { ChosenEmails } from './chosen-emails.tsx'
+import { EMAIL_COLUMNS } from './email-columns.tsx'
 import { ExportDialog } from './export-emails.tsx'
 
 /** Events refresh the list at once; polling covers events that were missed. */
@@ -53,10 +53,7 @@ export function Emails() {
     <>
       <Head
         title="Emails"
-        lead={
-          list.data &&
-          `${counted(list.data.total, query.isFiltered ? 'result' : 'email')}, newest first. The list updates automatically.`
-        }
+        count={list.data && (list.isFiltered ? counted(list.data.total, 'result') : count(list.data.total))}
       >
         <Button icon="save" onClick={() => setExporting(true)}>
           Export CSV
@@ -65,28 +62,25 @@ export function Emails() {
           Send email
         </Button>
       </Head>
-      <Card flush>
-        <Filters query={query} />
+      <ResourceList<EmailRow>
+        name="Emails"
+        list={list}
+        columns={EMAIL_COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/emails/${id}`}
+        selection={selection}
+        nameOf={({ subject, to }) => `${subject} to ${to[0]}`}
+        empty={{
+          icon: 'emails',
+          title: 'No emails yet',
+          act: <LinkButton href="/start">Send your first email</LinkButton>,
+          children:
+            'Emails sent with the API, over SMTP or from the dashboard are listed here with their delivery status.',
+        }}
+      >
+        <Filters query={query} isFiltered={list.isFiltered} />
         <ChosenEmails rows={rows} selection={selection} reload={list.reload} />
-        <PagedTable<EmailRow>
-          caption="Emails"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          selection={selection}
-          nameOf={({ subject, to }) => `${subject} to ${to[0]}`}
-          list={list}
-          empty={
-            <Empty
-              icon="emails"
-              title="No emails yet"
-              act={<LinkButton href="/start">Send your first email</LinkButton>}
-            >
-              Emails sent with the API, over SMTP or from the dashboard are listed here with their delivery
-              status.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
       {query.get('write') && <WriteDialog onClose={() => query.set({ write: null })} />}
       {isExporting && (
         <ExportDialog filter={filter} total={list.data?.total ?? 0} onClose={() => setExporting(false)} />
@@ -95,7 +89,7 @@ export function Emails() {
   )
 }
 
-function Filters({ query }: { query: Query }) {
+function Filters({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const keys = useLoad<List<ApiKey>>('/api-keys')
   return (
@@ -103,23 +97,19 @@ function Filters({ query }: { query: Query }) {
       <Search query={query} label="Search subjects" />
       <Search query={query} name="to" label="Search recipients" />
       <Filter query={query} name="status" label="Any status" options={STATUSES} />
-      {(domains.data?.data.length ?? 0) > 1 && (
-        <Filter
-          query={query}
-          name="domain"
-          label="Any domain"
-          options={domains.data!.data.map(({ name }) => [name, name])}
-        />
-      )}
+      <Filter
+        query={query}
+        name="domain"
+        label="Any domain"
+        options={(domains.data?.data ?? []).map(({ name }) => [name, name])}
+      />
       <Filter query={query} name="source" label="Any source" options={SOURCES} />
-      {(keys.data?.data.length ?? 0) > 1 && (
-        <Filter
-          query={query}
-          name="api_key_id"
-          label="Any API key"
-          options={keys.data!.data.map(({ id, name }) => [id, name])}
-        />
-      )}
+      <Filter
+        query={query}
+        name="api_key_id"
+        label="Any API key"
+        options={(keys.data?.data ?? []).map(({ id, name }) => [id, name])}
+      />
       <input
         class="input"
         type="date"
@@ -128,7 +118,7 @@ function Filters({ query }: { query: Query }) {
         value={query.get('created_after').slice(0, 10)}
         onChange={event => query.set({ created_after: event.currentTarget.value })}
       />
-      {query.isFiltered && (
+      {isFiltered && (
         <Button small kind="plain" icon="cross" onClick={query.clear}>
           Clear filters
         </Button>
@@ -136,46 +126,3 @@ function Filters({ query }: { query: Query }) {
     </search>
   )
 }
-
-const COLUMNS: readonly Column<EmailRow>[] = [
-  {
-    head: 'Email',
-    cell: ({ id, subject, to, cc, bcc }) => (
-      <>
-        <Link href={`/emails/${id}`} class="row-link">
-          <bdi>{subject || '(no subject)'}</bdi>
-        </Link>
-        <div class="quiet small">
-          <bdi>{to[0]}</bdi>
-          {to.length + cc.length + bcc.length > 1 && ` and ${to.length + cc.length + bcc.length - 1} more`}
-        </div>
-      </>
-    ),
-  },
-  { head: 'From', cell: ({ from }) => <bdi class="quiet small">{from}</bdi> },
-  {
-    head: 'Status',
-    kind: 'tight',
-    cell: ({ status, open_count, click_count }) => (
-      <>
-        <Mark tone={EMAIL_WORDS[status].tone} title={EMAIL_WORDS[status].meaning}>
-          {EMAIL_WORDS[status].label}
-        </Mark>
-        {open_count + click_count > 0 && (
-          <div class="quiet small">
-            {click_count > 0 ? counted(click_count, 'click') : counted(open_count, 'open')}
-          </div>
-        )}
-      </>
-    ),
-  },
-  {
-    head: 'Date',
-    kind: 'tight',
-    cell: ({ created_at, scheduled_at, status }) => (
-      <span class="quiet">
-        <Time at={status === 'scheduled' ? scheduled_at : created_at} />
-      </span>
-    ),
-  },
-]

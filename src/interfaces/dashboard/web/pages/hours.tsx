@@ -1,4 +1,4 @@
-/** Opens, clicks and sends by hour of the week. */
+/** Opens, clicks and sends of a broadcast by hour of the week. */
 import { useState } from 'preact/hooks'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -8,7 +8,6 @@ import { Choices } from '../components/controls.tsx'
 import { Pending } from '../components/feedback.tsx'
 import { Card } from '../components/show.tsx'
 import { count } from '../labels/numbers.ts'
-import { realMetrics } from '../labels/simulated.ts'
 import { timeZone } from '../labels/time.ts'
 import { DAYS, type Week, weekOf } from '../labels/week.ts'
 
@@ -21,26 +20,17 @@ const KINDS = [
 ] as const
 type Kind = (typeof KINDS)[number][0]
 
-interface HoursProps {
-  /** Whether the first part of the page is loaded. */
-  isReady: boolean
-  /** Restricts the counts to this broadcast. */
-  broadcastId?: string
-}
-
-export function Hours({ isReady, broadcastId }: HoursProps) {
+export function Hours({ broadcastId }: { broadcastId: string }) {
   const query = useQuery()
   const [openedAt] = useState(() => Math.floor(Date.now() / HOUR_MS) * HOUR_MS)
   const [kind, words] = KINDS.find(([name]) => name === query.get('hours')) ?? KINDS[0]
   const path = withQuery('/emails/metrics', {
     ...{ dimensions: 'period', granularity: 'hourly', timezone: timeZone },
-    metrics: KINDS.flatMap(([name]) => [name, `simulated_${name}`]).join(','),
+    metrics: KINDS.map(([name]) => name).join(','),
     start_date: new Date(openedAt - STRETCH_MS).toISOString(),
     broadcast_id: broadcastId,
   })
-  const { data, error, reload } = useLoad<Metrics>(isReady ? path : null)
-  // a broadcast counts simulated recipients like all others
-  const rows = (broadcastId || !data ? data : realMetrics(data))?.data ?? []
+  const { data, error, reload } = useLoad<Metrics>(path)
   return (
     <Card
       title="Activity by hour of the week"
@@ -55,7 +45,7 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
       }
     >
       {data ? (
-        <HeatMap week={weekOf(rows, kind)} noun={words.toLowerCase()} />
+        <HeatMap week={weekOf(data.data ?? [], kind)} noun={words.toLowerCase()} />
       ) : (
         <Pending of={{ error, reload }} />
       )}

@@ -1,13 +1,12 @@
 /** Inbox page: received email. */
-import { Link } from 'wouter-preact'
 import { useQuery } from '../api/query.ts'
 import type { InboundRow } from '../api/types.ts'
 import { LinkButton } from '../components/controls.tsx'
-import { Empty } from '../components/feedback.tsx'
+import { Search } from '../components/filters.tsx'
 import { Icon } from '../components/icons.tsx'
-import { type Column, PagedTable, Search } from '../components/list.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { judgementOf } from '../labels/verdicts.ts'
 
 const LIVE_MS = 30_000
@@ -16,29 +15,25 @@ const AUTOMATIC = { 'auto-reply': 'Automatic reply', report: 'Report', bulk: 'Bu
 const COLUMNS: readonly Column<InboundRow>[] = [
   {
     head: 'Message',
-    cell: ({ id, subject, from, attachments, automatic }) => (
+    text: ({ subject }) => subject || '(no subject)',
+    cell: ({ subject, attachments, automatic }) => (
       <>
-        <Link href={`/inbox/${id}`} class="row-link">
-          <bdi>{subject || '(no subject)'}</bdi>
-        </Link>{' '}
-        {automatic && <Mark tone="info">{AUTOMATIC[automatic]}</Mark>}{' '}
-        {attachments.length > 0 && <Icon name="clip" size={13} />}
-        <div class="quiet small">
-          <bdi>{from}</bdi>
-        </div>
+        {attachments.length > 0 && <Icon name="clip" size={13} />}{' '}
+        {automatic && <Mark tone="info">{AUTOMATIC[automatic]}</Mark>} <bdi>{subject || '(no subject)'}</bdi>
       </>
     ),
   },
-  { head: 'To', cell: ({ received_for }) => <span class="quiet small">{received_for.join(', ')}</span> },
+  { head: 'From', width: '26%', text: ({ from }) => from },
+  { head: 'To', width: '18%', isExtra: true, text: ({ received_for }) => received_for.join(', ') },
   {
     head: 'Verdict',
-    kind: 'tight',
+    kind: 'status',
     cell: row => {
       const { label, tone } = judgementOf(row)
       return <Mark tone={tone}>{label}</Mark>
     },
   },
-  { head: 'Received', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  timeColumn('Received', ({ created_at }) => created_at),
 ]
 
 export function Inbox() {
@@ -53,26 +48,24 @@ export function Inbox() {
         title="Inbox"
         lead="Email received for your domains. The list updates automatically, and webhooks are notified."
       />
-      <Card flush>
+      <ResourceList<InboundRow>
+        name="Received mail"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/inbox/${id}`}
+        empty={{
+          icon: 'inbox',
+          title: 'No messages yet',
+          act: <LinkButton href="/domains">View domains</LinkButton>,
+          children:
+            'Turn on receiving for a domain and point its MX record to Mailhorn to see its email here.',
+        }}
+      >
         <search class="filters">
           <Search query={query} label="Search subjects" />
         </search>
-        <PagedTable<InboundRow>
-          caption="Received mail"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="inbox"
-              title="No messages yet"
-              act={<LinkButton href="/domains">View domains</LinkButton>}
-            >
-              Turn on receiving for a domain and point its MX record to Mailhorn to see its email here.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
     </>
   )
 }

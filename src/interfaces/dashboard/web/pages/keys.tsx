@@ -6,9 +6,8 @@ import { useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, Installation, List } from '../api/types.ts'
 import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog, ShownOnce } from '../components/dialog.tsx'
-import { Empty } from '../components/feedback.tsx'
-import { actions, type Column, ListTable } from '../components/list.tsx'
-import { Card, Head, Time } from '../components/show.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { Head } from '../components/show.tsx'
 import { AccessTokens } from './access-tokens.tsx'
 
 export function Keys() {
@@ -29,25 +28,20 @@ export function Keys() {
           Create API key
         </Button>
       </Head>
-      <Card flush>
-        <ListTable<ApiKey>
-          caption="API keys"
-          list={{ ...keys, data: sending && { data: sending } }}
-          columns={columnsOf(domains.data?.data ?? [], keys.reload)}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty
-              icon="keys"
-              title="No API keys yet"
-              act={<Button onClick={add}>Create your first API key</Button>}
-            >
-              An API key lets an application send and read emails and manage the suppression list, and nothing
-              else.
-            </Empty>
-          }
-        />
-      </Card>
-      <AccessTokens />
+      <ResourceList<ApiKey>
+        name="API keys"
+        list={{ ...keys, data: sending && { data: sending } }}
+        columns={columnsOf(domains.data?.data ?? [], keys.reload)}
+        keyOf={({ id }) => id}
+        empty={{
+          icon: 'keys',
+          title: 'No API keys yet',
+          act: <Button onClick={add}>Create your first API key</Button>,
+          children:
+            'An API key lets an application send and read emails and manage the suppression list, and nothing else.',
+        }}
+      />
+      {keys.data && <AccessTokens />}
       {query.get('add') === '1' && (
         <MakeKey domains={domains.data?.data ?? []} onClose={close} onMade={keys.reload} />
       )}
@@ -64,18 +58,23 @@ function columnsOf(domains: readonly Domain[], reload: () => void): Column<ApiKe
       onRemoved: reload,
     })
   return [
-    { head: 'Name', cell: ({ name }) => <b>{name}</b> },
-    { head: 'Token', cell: ({ token_start }) => <code>{token_start}…</code> },
+    { head: 'Name', text: ({ name }) => name },
+    { head: 'Token', width: 164, cell: ({ token_start }) => <code>{token_start}…</code> },
     {
       head: 'Domain',
-      cell: ({ domain_id }) =>
+      width: '22%',
+      isExtra: true,
+      text: ({ domain_id }) =>
         domain_id === null ? 'All domains' : (domains.find(({ id }) => id === domain_id)?.name ?? domain_id),
     },
-    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
-    { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-    actions(key => (
-      <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
-    )),
+    timeColumn('Created', ({ created_at }) => created_at, '–', true),
+    timeColumn('Last used', ({ last_used_at }) => last_used_at, 'Never'),
+    actions(
+      key => (
+        <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
+      ),
+      56,
+    ),
   ]
 }
 

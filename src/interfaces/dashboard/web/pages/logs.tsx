@@ -1,14 +1,13 @@
 /** Logs page: the API requests of the account, newest first. */
-import { Link } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, List, LoggedRequest } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { Empty, Pending } from '../components/feedback.tsx'
+import { Filter, Search } from '../components/filters.tsx'
 import { Icon } from '../components/icons.tsx'
-import { type Column, Filter, Search, Table } from '../components/list.tsx'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import type { Tone } from '../labels/status.ts'
 
 type Page = Pick<List<LoggedRequest>, 'has_more' | 'data'>
@@ -28,22 +27,35 @@ export function Logs() {
   const query = useQuery()
   const keys = useLoad<List<ApiKey>>('/api-keys')
   const after = query.get('after')
-  const path = withQuery('/logs', {
+  const filters = {
     status: query.get('status'),
     method: query.get('method'),
     path: pathFilter(query.get('path')),
     api_key_id: query.get('api_key_id'),
-    limit: ROWS_PER_PAGE,
-    after,
+  }
+  const list = useLoad<Page>(withQuery('/logs', { ...filters, limit: ROWS_PER_PAGE, after }), {
+    everyMs: after === '' ? LIVE_MS : undefined,
   })
-  const list = useLoad<Page>(path, { everyMs: after === '' ? LIVE_MS : undefined })
+  const isFiltered = Object.values(filters).some(value => value !== '')
   return (
     <>
       <Head
         title="Logs"
         lead="What your programs asked the API and what it replied, without secrets. Changes made in the dashboard are listed, too."
       />
-      <Card flush>
+      <ResourceList<LoggedRequest>
+        name="API requests"
+        list={{ ...list, query, isFiltered }}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/logs/${id}`}
+        empty={{
+          icon: 'logs',
+          title: 'No requests yet',
+          children: 'Requests appear here as soon as your program uses the API.',
+        }}
+        foot={list.data && <Cursor page={list.data} query={query} />}
+      >
         <search class="filters">
           <Search query={query} name="path" label="Search paths, such as /emails" />
           <Filter query={query} name="status" label="Any status" options={STATUSES} />
@@ -55,12 +67,7 @@ export function Logs() {
             options={(keys.data?.data ?? []).map(({ id, name }) => [id, name] as const)}
           />
         </search>
-        {list.data ? (
-          <Requests page={list.data} query={query} after={after} />
-        ) : (
-          <Pending of={list} rows={6} flush />
-        )}
-      </Card>
+      </ResourceList>
     </>
   )
 }
@@ -74,55 +81,35 @@ function pathFilter(text: string): string {
 const COLUMNS: readonly Column<LoggedRequest>[] = [
   {
     head: 'Request',
-    cell: ({ id, method, endpoint }) => (
-      <Link href={`/logs/${id}`}>
-        <code>
-          {method} {endpoint}
-        </code>
-      </Link>
+    text: ({ method, endpoint }) => `${method} ${endpoint}`,
+    cell: ({ method, endpoint }) => (
+      <code>
+        {method} {endpoint}
+      </code>
     ),
   },
-  { head: 'Status', cell: request => <StatusMark request={request} /> },
-  {
-    head: 'Client',
-    cell: ({ user_agent }) => <span class="quiet">{user_agent ?? '–'}</span>,
-  },
-  { head: 'Duration', kind: 'number', cell: ({ duration_ms }) => `${duration_ms} ms` },
-  { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Client', width: '22%', text: ({ user_agent }) => user_agent },
+  { head: 'Status', kind: 'status', width: 208, cell: request => <StatusMark request={request} /> },
+  { head: 'Duration', kind: 'number', isExtra: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
+  timeColumn('Time', ({ created_at }) => created_at),
 ]
 
-function Requests({ page: { data, has_more }, query, after }: { page: Page; query: Query; after: string }) {
-  if (data.length === 0)
-    return query.isFiltered ? (
-      <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
-        No requests match your filters.
-      </Empty>
-    ) : (
-      <Empty icon="logs" title="No requests yet">
-        Requests appear here as soon as your program uses the API.
-      </Empty>
-    )
+/** Leads to older requests, and back to the newest. */
+function Cursor({ page: { data, has_more }, query }: { page: Page; query: Query }) {
+  const isNewest = query.get('after') === ''
+  if (isNewest && !has_more) return null
   return (
-    <>
-      <Table caption="API requests" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
-      {(after !== '' || has_more) && (
-        <nav class="list-foot" aria-label="Pages">
-          <span />
-          <span class="row">
-            <Button small icon="back" disabled={after === ''} onClick={() => query.set({ after: null })}>
-              Newest
-            </Button>
-            <Button
-              small
-              disabled={!has_more}
-              onClick={() => query.set({ after: data.at(-1)!.id, page: null })}
-            >
-              Older <Icon name="next" size={14} />
-            </Button>
-          </span>
-        </nav>
-      )}
-    </>
+    <nav class="list-foot" aria-label="Pages">
+      <span />
+      <span class="row">
+        <Button small icon="back" disabled={isNewest} onClick={() => query.set({ after: null })}>
+          Newest
+        </Button>
+        <Button small disabled={!has_more} onClick={() => query.set({ after: data.at(-1)!.id, page: null })}>
+          Older <Icon name="next" size={14} />
+        </Button>
+      </span>
+    </nav>
   )
 }
 

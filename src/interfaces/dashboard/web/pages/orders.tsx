@@ -4,8 +4,7 @@ import type { Hold, Slowed } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
-import { actions, type Column, Table } from '../components/list.tsx'
-import { Card, Time } from '../components/show.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { counted } from '../labels/numbers.ts'
 
 interface SlowedProps {
@@ -28,24 +27,31 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
       },
     })
   const columns: Column<Slowed>[] = [
-    { head: 'Server', cell: ({ site }) => <b>{site}</b> },
-    { head: 'Limit', cell: ({ messages_per_minute: most }) => `${counted(most, 'message')} per minute` },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    actions(one => (
-      <Button small onClick={() => end(one)}>
-        Remove rate limit
-      </Button>
-    )),
+    { head: 'Server', text: ({ site }) => site },
+    {
+      head: 'Limit',
+      width: '26%',
+      text: ({ messages_per_minute: most }) => `${counted(most, 'message')} per minute`,
+    },
+    timeColumn('Since', ({ created_at }) => created_at),
+    actions(
+      one => (
+        <Button small onClick={() => end(one)}>
+          Remove rate limit
+        </Button>
+      ),
+      160,
+    ),
   ]
   return (
-    <Card title="Rate limits" flush>
-      <Table<Slowed>
-        caption="Destinations with a rate limit"
-        columns={columns}
-        rows={slowed}
-        keyOf={({ site }) => site}
-      />
-    </Card>
+    <ResourceList<Slowed>
+      title="Rate limits"
+      name="Destinations with a rate limit"
+      list={{ data: { data: slowed }, error: undefined, reload }}
+      columns={columns}
+      keyOf={({ site }) => site}
+      empty={{ icon: 'slow', title: 'No rate limits' }}
+    />
   )
 }
 
@@ -66,25 +72,30 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
   const columns: Column<Hold>[] = [
     {
       head: 'Held deliveries',
-      cell: ({ domain, account_id, broadcast_id, email_id }) => (
-        <b>
-          {[domain && `domain ${domain}`, account_id && `account ${account_id}`, broadcast_id, email_id]
-            .filter(Boolean)
-            .join(', ')}
-        </b>
-      ),
+      text: ({ domain, account_id, broadcast_id, email_id }) =>
+        [domain && `domain ${domain}`, account_id && `account ${account_id}`, broadcast_id, email_id]
+          .filter(Boolean)
+          .join(', '),
     },
-    { head: 'Reason', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    actions(hold => (
-      <Button small onClick={() => release(hold)}>
-        Release hold
-      </Button>
-    )),
+    { head: 'Reason', text: ({ reason }) => reason },
+    timeColumn('Since', ({ created_at }) => created_at),
+    actions(
+      hold => (
+        <Button small onClick={() => release(hold)}>
+          Release hold
+        </Button>
+      ),
+      124,
+    ),
   ]
   return (
-    <Card title="Holds" flush>
-      <Table<Hold> caption="Holds" columns={columns} rows={holds} keyOf={({ id }) => id} />
-    </Card>
+    <ResourceList<Hold>
+      title="Holds"
+      name="Holds"
+      list={{ data: { data: holds }, error: undefined, reload }}
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={{ icon: 'clock', title: 'No holds' }}
+    />
   )
 }

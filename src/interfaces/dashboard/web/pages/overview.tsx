@@ -18,17 +18,17 @@ import type {
 } from '../api/types.ts'
 import { StackedColumns } from '../components/chart.tsx'
 import { Choices, LinkButton } from '../components/controls.tsx'
-import { Empty, Pending, Waiting } from '../components/feedback.tsx'
+import { Pending } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { ResourceList } from '../components/list.tsx'
+import { Card, Head } from '../components/show.tsx'
 import { type Concern, concernsOf, LIMITS } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import { columnsOf, isStretch, metricsQuery, STRETCHES, type Stretch } from '../labels/periods.ts'
 import { realMetrics } from '../labels/simulated.ts'
-import { EMAIL_WORDS } from '../labels/status.ts'
 import { span } from '../labels/time.ts'
+import { EMAIL_COLUMNS } from './email-columns.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { Hours } from './hours.tsx'
 
 const LIVE_MS = 10_000
 const SLOW_MS = 60_000
@@ -48,7 +48,6 @@ export function Overview() {
     on: 'email.',
   })
   const latest = useLoad<List<EmailRow>>('/emails?limit=6', { everyMs: LIVE_MS, on: 'email.' })
-  const isEmpty = latest.data?.total === 0
   return (
     <>
       <Head title="Overview">
@@ -76,21 +75,26 @@ export function Overview() {
         {metrics.data ? (
           <Volume metrics={realMetrics(metrics.data)} stretch={stretch} />
         ) : (
-          <Pending of={metrics} flush />
+          <Pending of={metrics} />
         )}
       </Card>
-      {!isEmpty && <Latest rows={latest.data?.data} />}
-      {!isEmpty && <Hours isReady={metrics.data !== undefined && latest.data !== undefined} />}
-      {isEmpty && (
-        <Card flush>
-          <Empty
-            icon="emails"
-            title="No emails yet"
-            act={<LinkButton href="/start">Send your first email</LinkButton>}
-          >
-            Emails you send appear here within seconds. You can try the simulator without a domain.
-          </Empty>
-        </Card>
+      {metrics.data && (
+        <ResourceList<EmailRow>
+          title="Latest emails"
+          acts={<Link href="/emails">View all emails</Link>}
+          name="The latest emails"
+          list={latest}
+          columns={EMAIL_COLUMNS}
+          keyOf={({ id }) => id}
+          href={({ id }) => `/emails/${id}`}
+          empty={{
+            icon: 'emails',
+            title: 'No emails yet',
+            act: <LinkButton href="/start">Send your first email</LinkButton>,
+            children:
+              'Emails you send appear here within seconds. You can try the simulator without a domain.',
+          }}
+        />
       )}
     </>
   )
@@ -226,37 +230,5 @@ function Figure({ name, value, under, tone }: FigureProps) {
         <div class={`under ${tone ?? ''}`}>{under}</div>
       </dd>
     </div>
-  )
-}
-
-function Latest({ rows }: { rows: readonly EmailRow[] | undefined }) {
-  return (
-    <Card title="Latest emails" flush acts={<Link href="/emails">View all emails</Link>}>
-      {rows ? (
-        <table class="list">
-          <caption class="unseen">The latest emails</caption>
-          <tbody>
-            {rows.map(({ id, subject, to, status, created_at }) => (
-              <tr key={id}>
-                <td>
-                  <Link href={`/emails/${id}`} class="row-link">
-                    <bdi>{subject || '(no subject)'}</bdi>
-                  </Link>
-                  <div class="quiet small">{to.join(', ')}</div>
-                </td>
-                <td class="is-tight">
-                  <Mark tone={EMAIL_WORDS[status].tone}>{EMAIL_WORDS[status].label}</Mark>
-                </td>
-                <td class="is-tight quiet">
-                  <Time at={created_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      ) : (
-        <Waiting />
-      )}
-    </Card>
   )
 }

@@ -9,9 +9,9 @@ export function PathState({ paths }: { paths: readonly Path[] }) {
   return (
     <>
       {paths.map(path => (
-        <div key={path.source_ips.join()} class="small">
-          <OnePath path={path} />
-        </div>
+        <span key={path.source_ips.join()}>
+          <OnePath path={path} />{' '}
+        </span>
       ))}
     </>
   )

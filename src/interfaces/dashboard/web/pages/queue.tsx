@@ -6,10 +6,11 @@ import { type Query, useQuery } from '../api/query.ts'
 import type { Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { actions, type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { say } from '../components/feedback.tsx'
+import { Filter, Search } from '../components/filters.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Time } from '../components/show.tsx'
+import { Card, Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { meaningOf } from '../labels/replies.ts'
 import { HoldsCard, SlowedCard } from './orders.tsx'
@@ -24,7 +25,8 @@ export function QueuePage() {
   const query = useQuery()
   const by = query.get('by') === 'site' ? 'site' : 'domain'
   const queue = usePaged<Entry, Queue>('/queue', query, {
-    filters: { by, domain: query.get('domain'), class: query.get('class') },
+    filters: { domain: query.get('domain'), class: query.get('class') },
+    view: { by },
     everyMs: LIVE_MS,
   })
   const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
@@ -54,21 +56,20 @@ export function QueuePage() {
       <Totals queue={queue.data} />
       <HoldsCard holds={holds.data?.data} reload={reload} />
       <SlowedCard slowed={slowed.data?.data} reload={reload} />
-      <Card flush>
+      <ResourceList<Entry>
+        name="Queued deliveries"
+        list={queue}
+        columns={columnsOf(by, reload, setSlowing)}
+        keyOf={({ domain, site }) => domain ?? site ?? ''}
+        empty={{
+          icon: 'queue',
+          title: 'The queue is empty',
+          children:
+            'All emails have been processed. Deferred deliveries are listed here with the reply of the receiving server.',
+        }}
+      >
         <Filters query={query} />
-        <PagedTable<Entry>
-          caption="Queued deliveries"
-          columns={columnsOf(by, reload, setSlowing)}
-          keyOf={({ domain, site }) => domain ?? site ?? ''}
-          list={queue}
-          empty={
-            <Empty icon="queue" title="The queue is empty">
-              All emails have been processed. Deferred deliveries are listed here with the reply of the
-              receiving server.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
       {slowing && <SlowDialog site={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
     </>
   )
@@ -125,35 +126,31 @@ function columnsOf(
   return [
     {
       head: by === 'domain' ? 'Domain' : 'Server',
-      cell: ({ domain, site, last_reply }) => (
-        <>
-          <b>{(by === 'domain' ? domain : site) ?? 'Unknown'}</b>
-          {last_reply && (
-            <div class="small quiet" title={last_reply}>
-              {meaningOf(last_reply) ?? last_reply}
-            </div>
-          )}
-        </>
-      ),
+      text: ({ domain, site }) => (by === 'domain' ? domain : site) ?? 'Unknown',
+      second: ({ last_reply }) => last_reply && (meaningOf(last_reply) ?? last_reply),
     },
     {
       head: 'Waiting',
       kind: 'number',
+      width: 80,
       cell: ({ never_tried, deferred }) => count(never_tried + deferred),
     },
-    { head: 'In progress', kind: 'number', cell: ({ under_way }) => count(under_way) },
-    { head: 'Held', kind: 'number', cell: ({ held }) => count(held) },
-    { head: 'Oldest', kind: 'tight', cell: ({ oldest_at }) => <Time at={oldest_at} /> },
-    { head: 'Next attempt', kind: 'tight', cell: ({ next_at }) => <Time at={next_at} or="Now" /> },
-    { head: 'Throughput', cell: ({ paths }) => <PathState paths={paths} /> },
-    actions(({ domain, site }) => (
-      <span class="row">
-        {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
-        {site !== null && (
-          <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
-        )}
-      </span>
-    )),
+    { head: 'In progress', kind: 'number', width: 92, cell: ({ under_way }) => count(under_way) },
+    { head: 'Held', kind: 'number', width: 72, isExtra: true, cell: ({ held }) => count(held) },
+    timeColumn('Oldest', ({ oldest_at }) => oldest_at, '–', true),
+    timeColumn('Next attempt', ({ next_at }) => next_at, 'Now'),
+    { head: 'Throughput', width: '16%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
+    actions(
+      ({ domain, site }) => (
+        <>
+          {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
+          {site !== null && (
+            <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
+          )}
+        </>
+      ),
+      160,
+    ),
   ]
 }
 
@@ -198,11 +195,11 @@ function Acts({ selector, name, reload }: ActsProps) {
       },
     })
   return (
-    <span class="row">
+    <>
       <Button small icon="again" label={`Retry deliveries to ${name}`} onClick={retry} />
       <Button small icon="clock" label={`Hold deliveries to ${name}`} onClick={hold} />
       <Button small icon="trash" label={`Cancel deliveries to ${name}`} onClick={drop} />
-    </span>
+    </>
   )
 }
 

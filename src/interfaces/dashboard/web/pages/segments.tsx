@@ -6,9 +6,7 @@ import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty } from '../components/feedback.tsx'
-import { actions, type Column, ListTable, RowActs } from '../components/list.tsx'
-import { Card } from '../components/show.tsx'
+import { actions, type Column, ResourceList, RowActs } from '../components/list.tsx'
 import { count, counted } from '../labels/numbers.ts'
 
 type Op = SegmentFilter['op']
@@ -41,11 +39,8 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
       onRemoved: segments.reload,
     })
   const columns: Column<Segment>[] = [
-    { head: 'Segment', cell: ({ name }) => <b>{name}</b> },
-    {
-      head: 'Conditions',
-      cell: ({ filters }) => <span class="quiet small">{filters.map(filterWords).join(' and ')}</span>,
-    },
+    { head: 'Segment', width: '30%', text: ({ name }) => name },
+    { head: 'Conditions', text: ({ filters }) => filters.map(filterWords).join(' and ') },
     { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
     actions(segment => (
       <RowActs
@@ -61,20 +56,22 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
     </Button>
   )
   return (
-    <Card flush>
-      {segments.data && segments.data.total > 0 && <div class="filters">{act}</div>}
-      <ListTable<Segment>
-        caption="Segments"
+    <>
+      <ResourceList<Segment>
+        name="Segments"
         list={segments}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <Empty icon="audiences" title="No segments yet" act={act}>
-            A segment is a part of an audience, such as all contacts in Vienna. Its contacts are evaluated
-            each time it is used.
-          </Empty>
-        }
-      />
+        empty={{
+          icon: 'audiences',
+          title: 'No segments yet',
+          act,
+          children:
+            'A segment is a part of an audience, such as all contacts in Vienna. Membership updates automatically.',
+        }}
+      >
+        {segments.data && segments.data.total > 0 && <div class="filters">{act}</div>}
+      </ResourceList>
       {open && (
         <SegmentDialog
           audience={audience}
@@ -83,7 +80,7 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
           onDone={segments.reload}
         />
       )}
-    </Card>
+    </>
   )
 }
 

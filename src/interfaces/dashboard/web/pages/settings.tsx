@@ -7,8 +7,8 @@ import type { Installation, List, SessionRow } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirm, useAct } from '../components/dialog.tsx'
 import { Failure, say } from '../components/feedback.tsx'
-import { actions, type Column, ListTable } from '../components/list.tsx'
-import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { Card, Facts, Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { timeZone } from '../labels/time.ts'
 
@@ -23,18 +23,15 @@ export function Settings() {
         <Password onChanged={sessions.reload} />
         <AboutCard />
       </div>
-      <Card
+      <ResourceList<SessionRow>
         title="Active sessions"
         lead="If you do not recognize a session, end it and change your password."
-        flush
-      >
-        <ListTable<SessionRow>
-          caption="Sessions"
-          list={sessions}
-          columns={columnsOf(sessions.reload)}
-          keyOf={({ id }) => id}
-        />
-      </Card>
+        name="Sessions"
+        list={sessions}
+        columns={columnsOf(sessions.reload)}
+        keyOf={({ id }) => id}
+        empty={{ icon: 'settings', title: 'No sessions' }}
+      />
     </>
   )
 }
@@ -107,25 +104,25 @@ function AboutCard() {
           ['User', user.email],
           ['Account', account.name],
           ['Time zone', `${timeZone} (from your browser)`],
-          !!data && [
+          [
             'API base URL',
             <span key="api" class="mono">
-              {data.base_url}
+              {data?.base_url ?? '…'}
             </span>,
           ],
-          !!data && [
+          [
             'Provider host',
             <span key="host" class="mono">
-              {data.mail_host}
+              {data?.mail_host ?? '…'}
             </span>,
           ],
-          !!data && [
+          [
             'Simulator domain',
             <span key="sim" class="mono">
-              {data.simulator_domain}
+              {data?.simulator_domain ?? '…'}
             </span>,
           ],
-          !!data && ['Version', data.version],
+          ['Version', data?.version ?? '…'],
           [
             'Keyboard shortcuts',
             '/ focuses the search. g followed by o, e, d, t, k or q opens the overview, emails, domains, templates, API keys or queue.',
@@ -157,8 +154,8 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
         </>
       ),
     },
-    { head: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-    { head: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
+    timeColumn('Signed in', ({ created_at }) => created_at, '–', true),
+    timeColumn('Last seen', ({ last_seen_at }) => last_seen_at),
     actions(
       session =>
         !session.current && (
@@ -166,6 +163,7 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
             End session
           </Button>
         ),
+      128,
     ),
   ]
 }

@@ -20,7 +20,7 @@ export function SourcesCard({ doctor }: { doctor: Doctor | undefined }) {
       lead="A new IP address builds its reputation by sending more each day. Mailhorn applies the warm-up limits automatically."
       flush
     >
-      {!data && <Pending of={{ error, reload }} flush />}
+      {!data && <Pending of={{ error, reload }} />}
       {data && sources.length === 0 && (
         <p class="card-body quiet">
           The operating system chooses the source address. Set <code>delivery.source_ips</code> to warm up and

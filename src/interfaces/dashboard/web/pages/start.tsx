@@ -43,7 +43,7 @@ export function Start() {
       ) : (
         !error && <Waiting />
       )}
-      {isOperator() && installation && <MachineCard installation={installation} />}
+      {isOperator() && progress && installation && <MachineCard installation={installation} />}
     </>
   )
 }

@@ -7,11 +7,12 @@ import type { Suppression } from '../api/types.ts'
 import { AreaField, Button } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, say } from '../components/feedback.tsx'
-import { actions, type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { say } from '../components/feedback.tsx'
+import { Filter, Search } from '../components/filters.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import type { Tone } from '../labels/status.ts'
 
@@ -40,7 +41,20 @@ export function Suppressions() {
           Add addresses
         </Button>
       </Head>
-      <Card flush>
+      <ResourceList<Suppression>
+        name="Suppressed addresses"
+        list={list}
+        columns={columnsOf(list.reload)}
+        keyOf={({ id }) => id}
+        selection={selection}
+        nameOf={({ email }) => email}
+        empty={{
+          icon: 'suppressions',
+          title: 'No suppressed addresses',
+          children:
+            'Addresses that bounce permanently, or whose owner marks your email as spam, are added here. This protects your sending reputation.',
+        }}
+      >
         <search class="filters">
           <Search query={query} label="Search addresses" />
           <Filter
@@ -51,21 +65,7 @@ export function Suppressions() {
           />
         </search>
         <ChosenActs rows={rows} selection={selection} reload={list.reload} />
-        <PagedTable<Suppression>
-          caption="Suppressed addresses"
-          columns={columnsOf(list.reload)}
-          keyOf={({ id }) => id}
-          selection={selection}
-          nameOf={({ email }) => email}
-          list={list}
-          empty={
-            <Empty icon="suppressions" title="No suppressed addresses">
-              Addresses that bounce permanently, or whose owner marks your email as spam, are added here. This
-              protects your sending reputation.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
       {isAdding && <AddAddresses onClose={() => setAdding(false)} onAdded={list.reload} />}
     </>
   )
@@ -123,26 +123,31 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
       },
     })
   return [
-    { head: 'Address', cell: ({ email }) => <b>{email}</b> },
+    { head: 'Address', text: ({ email }) => email },
     {
       head: 'Reason',
+      kind: 'status',
       cell: ({ reason }) => <Mark tone={REASONS[reason][1]}>{REASONS[reason][0]}</Mark>,
     },
     {
       head: 'Source',
+      width: 120,
       cell: ({ source_id }) =>
         source_id ? <Link href={`/emails/${source_id}`}>View email</Link> : <span class="faint">–</span>,
     },
-    { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    actions(entry => (
-      <Button
-        small
-        kind="plain"
-        icon="trash"
-        label={`Remove ${entry.email} from the suppression list`}
-        onClick={() => remove(entry)}
-      />
-    )),
+    timeColumn('Added', ({ created_at }) => created_at),
+    actions(
+      entry => (
+        <Button
+          small
+          kind="plain"
+          icon="trash"
+          label={`Remove ${entry.email} from the suppression list`}
+          onClick={() => remove(entry)}
+        />
+      ),
+      56,
+    ),
   ]
 }
 

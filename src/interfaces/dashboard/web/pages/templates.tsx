@@ -1,15 +1,15 @@
 /** Templates page. */
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Template, TemplateRow } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty } from '../components/feedback.tsx'
-import { type Column, PagedTable, Search } from '../components/list.tsx'
+import { Search } from '../components/filters.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 
 /** Initial content of a new template. Its text is derived from the HTML, and so follows it. */
 const BEGINNING = {
@@ -18,23 +18,22 @@ const BEGINNING = {
 }
 
 const COLUMNS: readonly Column<TemplateRow>[] = [
+  { head: 'Template', text: ({ name }) => name },
+  { head: 'Subject', width: '30%', text: ({ subject }) => subject },
   {
-    head: 'Template',
-    cell: ({ id, name }) => (
-      <Link href={`/templates/${id}`} class="row-link">
-        <bdi>{name}</bdi>
-      </Link>
-    ),
+    head: 'Alias',
+    width: '18%',
+    isExtra: true,
+    text: ({ alias }) => alias,
+    cell: ({ alias }) => (alias ? <code>{alias}</code> : <span class="faint">–</span>),
   },
-  { head: 'Subject', cell: ({ subject }) => <bdi class="quiet">{subject ?? 'None'}</bdi> },
-  { head: 'Alias', cell: ({ alias }) => <span class="mono quiet">{alias ?? 'None'}</span> },
   {
     head: 'Status',
-    kind: 'tight',
+    kind: 'status',
     cell: ({ status }) =>
       status === 'draft' ? <Mark tone="none">Draft</Mark> : <Mark tone="good">Published</Mark>,
   },
-  { head: 'Updated', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
+  timeColumn('Updated', ({ updated_at }) => updated_at),
 ]
 
 export function Templates() {
@@ -48,27 +47,24 @@ export function Templates() {
           Create template
         </Button>
       </Head>
-      <Card flush>
+      <ResourceList<TemplateRow>
+        name="Templates"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/templates/${id}`}
+        empty={{
+          icon: 'templates',
+          title: 'No templates yet',
+          act: <Button onClick={add}>Create your first template</Button>,
+          children:
+            'Write an email once with variables such as {{first_name}}. The API request fills them in. Every change is kept as a version that you can restore.',
+        }}
+      >
         <search class="filters">
           <Search query={query} label="Search names" />
         </search>
-        <PagedTable<TemplateRow>
-          caption="Templates"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="templates"
-              title="No templates yet"
-              act={<Button onClick={add}>Create your first template</Button>}
-            >
-              Write an email once with variables such as {'{{first_name}}'}. The API request fills them in.
-              Every change is kept as a version that you can restore.
-            </Empty>
-          }
-        />
-      </Card>
+      </ResourceList>
       {query.get('add') && <AddTemplate onClose={() => query.set({ add: null })} />}
     </>
   )

@@ -6,8 +6,7 @@ import type { List, Topic } from '../api/types.ts'
 import { AreaField, Button, Choose, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { actions, type Column, ListTable, RowActs } from '../components/list.tsx'
-import { Card } from '../components/show.tsx'
+import { actions, type Column, ResourceList, RowActs } from '../components/list.tsx'
 
 const DEFAULTS = [
   ['opt_in', 'All contacts, unless they opt out'],
@@ -19,7 +18,7 @@ const VISIBILITIES = [
   ['private', 'Only its subscribers'],
 ] as const
 
-export function TopicsCard() {
+export function Topics() {
   const topics = useLoad<List<Topic>>('/topics?limit=100')
   const [open, setOpen] = useState<Topic | 'new'>()
   const remove = ({ id, name }: Topic) =>
@@ -30,22 +29,17 @@ export function TopicsCard() {
       onRemoved: topics.reload,
     })
   const columns: Column<Topic>[] = [
-    {
-      head: 'Topic',
-      cell: ({ name, description }) => (
-        <>
-          <b>{name}</b>
-          {description && <div class="quiet small">{description}</div>}
-        </>
-      ),
-    },
+    { head: 'Topic', text: ({ name }) => name, second: ({ description }) => description },
     {
       head: 'Default subscription',
-      cell: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
+      width: 164,
+      text: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
     },
     {
-      head: 'Shown on the preferences page to',
-      cell: ({ visibility }) => VISIBILITIES.find(([value]) => value === visibility)![1],
+      head: 'Visible to',
+      width: 164,
+      isExtra: true,
+      text: ({ visibility }) => VISIBILITIES.find(([value]) => value === visibility)![1],
     },
     actions(topic => (
       <RowActs
@@ -56,24 +50,24 @@ export function TopicsCard() {
     )),
   ]
   return (
-    <Card
-      title="Topics"
-      lead="Types of broadcasts, such as offers or news. Contacts can unsubscribe from each topic separately."
-      flush
-      acts={
-        <Button small icon="plus" onClick={() => setOpen('new')}>
-          Create topic
-        </Button>
-      }
-    >
-      <ListTable<Topic>
-        caption="Topics"
+    <>
+      <ResourceList<Topic>
+        title="Topics"
+        lead="Types of broadcasts, such as offers or news. Contacts can unsubscribe from each topic separately."
+        acts={
+          <Button small icon="plus" onClick={() => setOpen('new')}>
+            Create topic
+          </Button>
+        }
+        name="Topics"
         list={topics}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <p class="card-body quiet">No topics yet: contacts can only unsubscribe from all broadcasts.</p>
-        }
+        empty={{
+          icon: 'audiences',
+          title: 'No topics yet',
+          children: 'Contacts can only unsubscribe from all broadcasts.',
+        }}
       />
       {open && (
         <TopicDialog
@@ -82,7 +76,7 @@ export function TopicsCard() {
           onDone={topics.reload}
         />
       )}
-    </Card>
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import { Dialog, useAct } from '../components/dialog.tsx'
 import { Failure, Pending, say, Waiting } from '../components/feedback.tsx'
 import { Time } from '../components/show.tsx'
 import { diffLines } from '../labels/diff.ts'
+import { exactTime } from '../labels/time.ts'
 
 interface VersionsProps {
   template: Template
@@ -36,7 +37,7 @@ export function VersionsDialog({ template, onClose, onRestored }: VersionsProps)
             >
               {versions.data.map(({ version, created_at }) => (
                 <option key={version} value={version}>
-                  Version {version}, until {new Date(created_at).toLocaleString()}
+                  Version {version}, until {exactTime(created_at)}
                 </option>
               ))}
             </select>

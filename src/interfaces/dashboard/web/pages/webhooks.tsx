@@ -1,6 +1,6 @@
 /** Webhooks page, with a live list of events. */
 import { useState } from 'preact/hooks'
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
@@ -8,33 +8,27 @@ import type { AccountEvent, Installation, List, Webhook, WebhookWithSecret } fro
 import { Button, Switch, TextField } from '../components/controls.tsx'
 import { FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty } from '../components/feedback.tsx'
-import { type Column, PagedTable, Table } from '../components/list.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
 
 const COLUMNS: readonly Column<Webhook>[] = [
-  {
-    head: 'Endpoint',
-    cell: ({ id, url }) => (
-      <Link href={`/webhooks/${id}`} class="row-link">
-        {url}
-      </Link>
-    ),
-  },
-  {
-    head: 'Events',
-    cell: ({ events }) => <span class="quiet">{counted(events.length, 'event type')}</span>,
-  },
-  { head: 'Status', kind: 'tight', cell: webhook => <WebhookMark webhook={webhook} /> },
-  { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Endpoint', text: ({ url }) => url },
+  { head: 'Events', width: 132, text: ({ events }) => counted(events.length, 'event type') },
+  { head: 'Status', kind: 'status', cell: webhook => <WebhookMark webhook={webhook} /> },
+  timeColumn('Created', ({ created_at }) => created_at),
 ]
 
 export function WebhookMark({ webhook }: { webhook: Webhook }) {
-  if (webhook.disabled_reason === 'failing') return <Mark tone="bad">Disabled after repeated failures</Mark>
+  if (webhook.disabled_reason === 'failing')
+    return (
+      <Mark tone="bad" title="Disabled after repeated failures">
+        Failed
+      </Mark>
+    )
   if (!webhook.enabled) return <Mark tone="none">Disabled</Mark>
   if (webhook.failing_since) return <Mark tone="warn">Failing</Mark>
   return <Mark tone="good">Enabled</Mark>
@@ -54,33 +48,29 @@ export function Webhooks() {
           Create webhook
         </Button>
       </Head>
-      <Card flush>
-        <PagedTable<Webhook>
-          caption="Webhooks"
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          list={list}
-          empty={
-            <Empty
-              icon="webhooks"
-              title="No webhooks yet"
-              act={<Button onClick={add}>Create your first webhook</Button>}
-            >
-              Each event is signed, sent to your endpoint, and retried until the endpoint accepts it.
-            </Empty>
-          }
-        />
-      </Card>
-      <EventsCard />
+      <ResourceList<Webhook>
+        name="Webhooks"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        href={({ id }) => `/webhooks/${id}`}
+        empty={{
+          icon: 'webhooks',
+          title: 'No webhooks yet',
+          act: <Button onClick={add}>Create your first webhook</Button>,
+          children: 'Each event is signed, sent to your endpoint, and retried until the endpoint accepts it.',
+        }}
+      />
+      {list.data && <LiveEvents />}
       {query.get('add') && <AddWebhook onClose={() => query.set({ add: null })} onMade={list.reload} />}
     </>
   )
 }
 
 const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
-  { head: 'Event', cell: ({ type }) => <code>{type}</code> },
-  { head: 'Subject', cell: event => <span class="quiet small">{aboutOf(event)}</span> },
-  { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Event', width: '30%', text: ({ type }) => type, cell: ({ type }) => <code>{type}</code> },
+  { head: 'Subject', text: aboutOf },
+  timeColumn('Time', ({ created_at }) => created_at),
 ]
 
 /** Returns the recipient of an email, or the name of another object. */
@@ -90,21 +80,16 @@ function aboutOf({ recipient, data }: AccountEvent): string {
 }
 
 /** List of the latest events, updated live. */
-function EventsCard() {
-  const events = useLoad<List<AccountEvent>>('/activity?limit=10', { on: '' })
+function LiveEvents() {
   return (
-    <Card title="Live events" lead="Updates automatically." flush>
-      {events.data && events.data.data.length > 0 ? (
-        <Table<AccountEvent>
-          caption="Latest events"
-          columns={EVENT_COLUMNS}
-          rows={events.data.data}
-          keyOf={({ id }) => id}
-        />
-      ) : (
-        <p class="card-body quiet">No events yet. Send an email to see its events here.</p>
-      )}
-    </Card>
+    <ResourceList<AccountEvent>
+      title="Live events"
+      name="Latest events"
+      list={useLoad<List<AccountEvent>>('/activity?limit=10', { on: '' })}
+      columns={EVENT_COLUMNS}
+      keyOf={({ id }) => id}
+      empty={{ icon: 'webhooks', title: 'No events yet', children: 'Send an email to see its events here.' }}
+    />
   )
 }
 

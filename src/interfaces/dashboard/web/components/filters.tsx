@@ -1,0 +1,57 @@
+/** Search and filters of a list, whose state is kept in the URL. */
+import { useEffect, useState } from 'preact/hooks'
+import type { Query } from '../api/query.ts'
+import { Icon } from './icons.tsx'
+
+const SETTLED_MS = 250
+
+/** Applies the search when the user stops typing. */
+export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {
+  const held = query.get(name)
+  const [text, setText] = useState(held)
+  useEffect(() => setText(held), [held])
+  useEffect(() => {
+    if (text === held) return
+    const timer = setTimeout(() => query.set({ [name]: text }), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <div class="search">
+      <Icon name="search" size={15} />
+      <input
+        class="input"
+        type="search"
+        data-search
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
+interface FilterProps {
+  query: Query
+  name: string
+  label: string
+  options: readonly (readonly [value: string, label: string])[]
+}
+
+export function Filter({ query, name, label, options }: FilterProps) {
+  return (
+    <select
+      class="input"
+      aria-label={label}
+      value={query.get(name)}
+      onChange={event => query.set({ [name]: event.currentTarget.value })}
+    >
+      <option value="">{label}</option>
+      {options.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}
