@@ -63,7 +63,11 @@ async function watched(
   { baseUrl }: Mailhorn,
   options: BrowserContextOptions,
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+  // rows that fade in would be measured with half of their contrast
+  const context = await browser.newContext({
+    ...{ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' },
+    ...options,
+  })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   context.setDefaultTimeout(LIMIT_MS)
   const page = await context.newPage()

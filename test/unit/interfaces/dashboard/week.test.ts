@@ -10,7 +10,7 @@ test('week: counts of several weeks are added by day and hour', () => {
       { period: '2026-11-24T10:00:00+01:00', opened: 3 },
       { period: '2026-11-17T10:00:00+01:00', opened: 4 },
       { period: '2026-11-22T23:00:00+01:00', opened: 1 },
-    ],
+    ] as unknown as Parameters<typeof weekOf>[0],
     'opened',
   )
   assert.is(week[1]![10], 7)

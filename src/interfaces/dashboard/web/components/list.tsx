@@ -210,8 +210,8 @@ function Content<T>({ column: { text, cell, second, kind }, row }: { column: Col
 }
 
 /**
- * Returns the classes of the columns. On a phone a row has two lines: the first column and a time above, another
- * column and the status below.
+ * Returns the classes of the columns. On a phone a row has two lines: the first column and a time above,
+ * another column and the status below.
  */
 function classesOf<T>(columns: readonly Column<T>[]): string[] {
   const [first, ...others] = columns

@@ -26,7 +26,7 @@ export function clockTime(iso: string): string {
   return clock.format(new Date(iso))
 }
 
-/** Formats `20:14:03` for a time of today, `26 Nov 20:14` for one of this year, and `26 Nov 2025` for any other. */
+/** Formats `20:14:03` for a time of today, `26 Nov 20:14` for one of this year, otherwise `26 Nov 2025`. */
 export function exactTime(iso: string, now = Date.now()): string {
   const [at, today] = [new Date(iso), new Date(now)]
   if (at.toDateString() === today.toDateString()) return clock.format(at)
