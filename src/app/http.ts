@@ -18,6 +18,7 @@ import { rawEmailRoutes } from '../interfaces/api/emails/raw-routes.ts'
 import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.ts'
 import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
+import { waitingEmailRoutes } from '../interfaces/api/emails/waiting-routes.ts'
 import { healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import type { DashboardPages } from '../interfaces/api/pages/pages.ts'
@@ -228,7 +229,7 @@ function routesOf(context: AppContext, parts: RouteParts): Route[] {
     ...parts.broadcastRoutes,
     ...audienceRoutesOf(context),
     ...fileRoutesOf(context, sending, baseUrl),
-    ...sendingRoutes(context, sending.accept),
+    ...sendingRoutes(context, sending.accept, parts.queueAdmin),
     ...parts.linkRoutes,
     ...readingRoutes(context, baseUrl),
   ].map(namingUnapplied)
@@ -328,8 +329,9 @@ function openAccept(
 
 /** Routes of sent emails and suppressions. */
 function sendingRoutes(
-  { clock, store, plans, workers: { reader }, security: { secrets } }: AppContext,
+  { clock, store, plans, workers: { reader, pathsTo }, security: { secrets } }: AppContext,
   accept: Accept,
+  queueAdmin: QueueAdmin,
 ): Route[] {
   const { db, find, run } = store
   const { horizonOf } = plans
@@ -337,9 +339,10 @@ function sendingRoutes(
     ...emailListRoutes({ reader, horizonOf }),
     ...emailMetricsRoutes({ reader, horizonOf, store, clock }),
     ...broadcastRecipientRoutes({ db, reader, horizonOf }),
-    ...emailRoutes({ accept, horizonOf, store, secrets }),
+    ...emailRoutes({ accept, horizonOf, store, secrets, pathsTo, now: clock.now }),
     ...batchRoutes({ accept }),
-    ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
+    ...scheduledEmailRoutes({ horizonOf, store, pathsTo, now: clock.now }),
+    ...waitingEmailRoutes({ horizonOf, store, queueAdmin, pathsTo, now: clock.now }),
     ...suppressionRoutes({ db, find, run, clock }),
   ]
 }

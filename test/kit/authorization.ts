@@ -174,6 +174,8 @@ const ROUTES_BY_NEED = {
   'emails:write': [
     'key PATCH /emails/:id',
     'key POST /emails/:id/cancel',
+    'key POST /emails/:id/give-up',
+    'key POST /emails/:id/retry',
     'key POST /emails/:id/share',
     'key DELETE /emails/:id/share/:share_id',
   ],

@@ -235,6 +235,7 @@ export function finishFor(delivery: ClaimedDelivery, at: number, over: Partial<F
     nextAt: null,
     event: { type: 'email.delivered', data: { delivery: {} } },
     error: null,
+    cause: null,
     suppress: false,
     signedAt: null,
     signatures: null,

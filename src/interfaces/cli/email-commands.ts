@@ -5,10 +5,12 @@
 
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
+import { type ExplainedEmail, explainParts } from '../../pipeline/queue/explained.ts'
 import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
 import { messageIdOf, parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
+import type { Explanation } from '../../resources/emails/explanation/explain.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
 import type { CliCommand } from './command.ts'
@@ -28,7 +30,8 @@ export const emailCommands: CliCommand[] = [
       const { db, clock } = await open()
       const trace = await findEmailTrace(db, id)
       if (!trace) throw new CommandError(`Email ${named} not found.`)
-      const shown = emailJson(trace, holdsOf(await listHolds(db)))
+      const explained = await explainParts({ db, now: clock.now(), forOperator: true }, trace)
+      const shown = emailJson(trace, explained, holdsOf(await listHolds(db)))
       return { json: shown, text: emailText(shown, clock.now()) }
     },
   },
@@ -44,7 +47,11 @@ type ShownAttempt = ShownRecipient['transcripts'][number]
 type ShownHost = ShownAttempt['hosts'][number]
 
 /** Its words are those of `GET /emails/:id`. */
-function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, holds: Holds) {
+function emailJson(
+  { email, accountName, deliveries, attempts }: EmailTrace,
+  { explanation, recipients }: ExplainedEmail,
+  holds: Holds,
+) {
   const { id, accountId, subject, status, createdAt, scheduledAt, broadcastId, error } = email
   return {
     id: wireId('eml', id),
@@ -59,9 +66,10 @@ function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, hol
     subject,
     status,
     error,
+    explanation,
     created_at: timestamp(createdAt),
     scheduled_at: timestamp(scheduledAt),
-    recipients: deliveries.map(delivery => {
+    recipients: deliveries.map((delivery, i) => {
       const state = stateOf(delivery, holds.holdsMail({ ...delivery, email }))
       return {
         address: delivery.address,
@@ -69,7 +77,8 @@ function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, hol
         status: delivery.status,
         state,
         attempts: delivery.attempts,
-        next_attempt_at: state === 'waiting' ? timestamp(delivery.nextAt) : null,
+        explanation: recipients[i]!,
+        next_attempt_at: recipients[i]!.next_attempt_at,
         transcripts: attempts.filter(({ ordinal }) => ordinal === delivery.ordinal).map(transcriptOf),
       }
     }),
@@ -111,20 +120,32 @@ function emailText(email: ShownEmail, now: number): string {
 const HEADINGS = { to: 'To', cc: 'Cc', bcc: 'Bcc' }
 
 function recipientLines(recipient: ShownRecipient, now: number): string[] {
-  const { address, kind, status, attempts, transcripts } = recipient
+  const { address, kind, status, attempts, explanation, transcripts } = recipient
   const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   const next = nextText(recipient, now)
   return [
     `${printable(address)} (${kind}): ${status}, ${tried}${next && `, ${next}`}`,
+    ...reasonLines(explanation),
     ...transcripts.flatMap(attemptLines),
   ]
 }
 
+function reasonLines({ code, summary, action }: Explanation): string[] {
+  if (code === 'delivered') return []
+  return [`  ${printable(summary)}`, ...(action === null ? [] : [`  ${printable(action)}`])]
+}
+
 function nextText({ state, next_attempt_at: next }: ShownRecipient, now: number): string {
   if (state === 'done') return ''
-  if (next === null) return state === 'under_way' ? 'in progress' : state
+  if (state === 'scheduled') return state
+  if (next === null) return WITHOUT_TIME[state] ?? state
   const at = Date.parse(next)
   return at <= now ? 'will be tried next' : `next attempt in ${duration(at - now)}, at ${next}`
+}
+
+const WITHOUT_TIME: Readonly<Record<string, string>> = {
+  under_way: 'in progress',
+  waiting: 'will be tried next',
 }
 
 function attemptLines(attempt: ShownAttempt): string[] {

@@ -13,7 +13,7 @@ import { duration, printable, table, UsageError } from './control/result.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 
 const SHOWN_DOMAINS_MAX = 50
-const REPLY_LENGTH_MAX = 60
+const REASON_LENGTH_MAX = 80
 /** Maximum number of domains of one command. */
 const RETRIED_DOMAINS_MAX = 500
 
@@ -181,12 +181,13 @@ function queueJson({ totals, total, entries }: QueueView) {
   return {
     ...countsOf(totals),
     domain_count: total,
-    domains: entries.map(({ name, oldestAt, nextAt, lastReply, ...tally }) => ({
+    domains: entries.map(({ name, oldestAt, nextAt, lastReply, explanation, ...tally }) => ({
       domain: name,
       ...countsOf(tally),
       oldest_at: timestamp(oldestAt),
       next_at: timestamp(nextAt),
       last_reply: lastReply,
+      explanation,
     })),
   }
 }
@@ -197,15 +198,17 @@ function countsOf({ neverTried, deferred, underWay, held }: Counts) {
 
 function queueText({ at, totals, total, entries }: QueueView, page: CliPage): string {
   if (total === 0) return 'The queue is empty.'
-  const rows = entries.map(({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, lastReply }) => [
-    ...[name!, neverTried, deferred, underWay, held],
-    duration(at - oldestAt),
-    nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
-    shortened(printable(lastReply ?? ''), REPLY_LENGTH_MAX),
-  ])
+  const rows = entries.map(
+    ({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, explanation }) => [
+      ...[name!, neverTried, deferred, underWay, held],
+      duration(at - oldestAt),
+      nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
+      shortened(printable(explanation?.summary ?? ''), REASON_LENGTH_MAX),
+    ],
+  )
   const { neverTried, deferred, underWay, held } = totals
   const lines = [
-    table(['DOMAIN', 'QUEUED', 'DEFERRED', 'IN PROGRESS', 'HELD', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
+    table(['DOMAIN', 'QUEUED', 'DEFERRED', 'IN PROGRESS', 'HELD', 'OLDEST', 'NEXT', 'REASON'], rows),
     '',
     `${neverTried} queued, ${deferred} deferred, ${underWay} in progress, ${held} held, for ${total} domains.`,
   ]

@@ -14,9 +14,9 @@ import {
   type LinkTermsIds,
   linkTermsFor,
 } from '../../resources/emails/link-terms.ts'
-import { ON_SUPPRESSION_LIST } from '../../resources/events/email-events.ts'
+import { type Objected, onSuppressionList, unsubscribed } from '../../resources/events/email-events.ts'
 import { batchCommand, concurrent, type Tx } from '../../store/model/command.ts'
-import type { DomainRow } from '../../store/model/schema.ts'
+import type { DomainRow, SuppressionReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from './field-rules.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, contentLength } from './prepared.ts'
@@ -50,7 +50,7 @@ type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
 /** Rows that were read for all requests of the group. */
 interface Known {
   domains: ReadonlyMap<string, KnownDomain>
-  suppressed: ReadonlySet<string>
+  suppressed: ReadonlyMap<string, SuppressionReason>
   consent: ConsentBook
 }
 
@@ -141,10 +141,12 @@ function reasonAgainst(
   { row: { accountId, scheduledAt, topicId } }: NewEmail,
   address: string,
   { suppressed, consent }: Known,
-): string | null {
+): Objected | null {
   if (scheduledAt !== null) return null
-  if (suppressed.has(suppressionKey(accountId, address))) return ON_SUPPRESSION_LIST
-  return topicId && consent.objectionOf({ accountId, topicId }, address)
+  const reason = suppressed.get(suppressionKey(accountId, address))
+  if (reason !== undefined) return onSuppressionList(reason)
+  const objection = topicId && consent.objectionOf({ accountId, topicId }, address)
+  return objection ? unsubscribed(objection) : null
 }
 
 function refuseTopic(
@@ -213,7 +215,10 @@ async function lookUpDomains(tx: Tx, inputs: readonly AcceptInput[]): Promise<Ma
   return new Map([...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i]] as const] : [])))
 }
 
-async function lookUpSuppressions(tx: Tx, inputs: readonly AcceptInput[]): Promise<Set<string>> {
+async function lookUpSuppressions(
+  tx: Tx,
+  inputs: readonly AcceptInput[],
+): Promise<Map<string, SuppressionReason>> {
   const wanted = new Map<string, { accountId: Id; email: string }>()
   for (const { sender, emails } of inputs)
     for (const { address } of emails.flatMap(({ recipients }) => recipients))
@@ -221,8 +226,8 @@ async function lookUpSuppressions(tx: Tx, inputs: readonly AcceptInput[]): Promi
         accountId: sender.accountId,
         email: foldAddress(address),
       })
-  const rows = await tx.rows.find('suppressions', [...wanted.values()], ['id'])
-  return new Set([...wanted.keys()].filter((_, i) => rows[i] !== undefined))
+  const rows = await tx.rows.find('suppressions', [...wanted.values()], ['reason'])
+  return new Map([...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i].reason]] : [])))
 }
 
 function topicMailOf({ sender: { accountId }, emails }: AcceptInput): TopicMail[] {

@@ -6,8 +6,15 @@
 import type { Id } from '../../lib/ids.ts'
 import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
+import { storedCause } from '../../resources/emails/explanation/cause.ts'
+import { explainCause } from '../../resources/emails/explanation/explain.ts'
 import { noteForDsn } from '../../resources/events/dsn-notices.ts'
-import { ON_SUPPRESSION_LIST, scheduledEvent, suppressedEvent } from '../../resources/events/email-events.ts'
+import {
+  type Objected,
+  ON_SUPPRESSION_LIST,
+  scheduledEvent,
+  suppressedEvent,
+} from '../../resources/events/email-events.ts'
 import { countNewEmail, deliveryFigure, type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
@@ -54,7 +61,7 @@ export interface EmailDecision {
    * By ordinal: the reason why the recipient is suppressed, or null. Recipients of a scheduled email are
    * checked when it is released, so all are null.
    */
-  suppressed: (string | null)[]
+  suppressed: (Objected | null)[]
 }
 
 export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): Promise<void> {
@@ -130,9 +137,11 @@ function statusOf({ email, suppressed }: EmailDecision): EmailStatus {
 }
 
 function reasonOfAll(reasons: EmailDecision['suppressed']): string | null {
-  if (reasons.every(reason => reason === ON_SUPPRESSION_LIST))
+  if (reasons.every(reason => reason?.message === ON_SUPPRESSION_LIST))
     return 'All recipients are on the suppression list.'
-  return reasons.length === 1 ? reasons[0]! : 'All recipients are suppressed or not subscribed to the topic.'
+  return reasons.length === 1
+    ? reasons[0]!.message
+    : 'All recipients are suppressed or not subscribed to the topic.'
 }
 
 function deliveryRows({ email, suppressed }: EmailDecision): Partial<DeliveryRow>[] {
@@ -150,6 +159,7 @@ function deliveryRows({ email, suppressed }: EmailDecision): Partial<DeliveryRow
     state: suppressed[ordinal] === null ? waiting : DELIVERY_STATE.done,
     status: suppressed[ordinal] === null ? 'queued' : 'suppressed',
     attempts: 0,
+    cause: storedCause(suppressed[ordinal]?.cause),
     nextAt: scheduledAt ?? createdAt,
     expiresAt: email.expiresAt,
   }))
@@ -198,10 +208,10 @@ function announceScheduled(tx: Tx, accepted: readonly EmailDecision[]) {
 function suppressedOf({ email: { row, recipients }, suppressed }: EmailDecision) {
   if (row.dsn === null || row.scheduledAt !== null) return []
   const changes = recipients.flatMap(({ address: recipient }, ordinal) => {
-    const message = suppressed[ordinal]
-    if (!message) return []
+    const objected = suppressed[ordinal]
+    if (!objected) return []
     const set = { status: 'suppressed' as const }
-    return [{ ordinal, recipient, event: suppressedEvent(message), set, at: row.createdAt }]
+    return [{ ordinal, recipient, event: suppressedEvent(objected.message), set, at: row.createdAt }]
   })
   return [{ email: row, changes }]
 }
@@ -209,10 +219,16 @@ function suppressedOf({ email: { row, recipients }, suppressed }: EmailDecision)
 function firstEvents({ email, domainId, suppressed }: EmailDecision): NewEvent[] {
   const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
   if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
-  return email.recipients.flatMap(({ address: recipient, simulated }, i) => {
-    const message = suppressed[i]
-    if (!message) return []
+  return email.recipients.flatMap(({ address: recipient, domain, simulated }, i) => {
+    const objected = suppressed[i]
+    if (!objected) return []
     const origin = { domainId, broadcastId, simulated: simulated ? (1 as const) : (0 as const) }
-    return [{ accountId, subjectId, ...suppressedEvent(message), recipient, at, origin }]
+    const { type, data } = suppressedEvent(objected.message)
+    const explanation = explainCause(objected.cause, {
+      address: recipient,
+      domain,
+      simulated: origin.simulated,
+    })
+    return [{ accountId, subjectId, type, data: { ...data, explanation }, recipient, at, origin }]
   })
 }

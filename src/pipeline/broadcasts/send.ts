@@ -110,6 +110,7 @@ function hold(tx: Tx, { accountId, id, holdId, now }: Order & { holdId: Id }): P
     id: holdId,
     ...mailOfBroadcast({ accountId, id }),
     reason: null,
+    origin: 'account',
     isPause: 1,
     createdAt: now,
     releasedAt: null,

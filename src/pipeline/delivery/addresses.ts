@@ -43,6 +43,7 @@ interface SoFar {
 /** Limit for all hosts together. */
 const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
+const NO_HOST = { code: 'no_mail_host' } as const
 
 /**
  * Looks the addresses up host by host. Hosts of equal preference are shuffled for each attempt, since a route
@@ -60,13 +61,19 @@ export async function* addressesOf(
     if (unfit.has(host)) continue
     const untried = nextHop.hosts.length - i
     if (left === 0) {
-      results.unshift(resultWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
+      results.unshift(
+        resultWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`, {
+          code: 'connection_failed',
+        }),
+      )
       return
     }
     const tlsPolicy = await options.tlsPolicies.policyFor(nextHop, host)
     if ('refusal' in tlsPolicy) {
       options.tlsResults?.countRefusal(nextHop, host, tlsPolicy)
-      results.push(resultWithoutHost('deferred', 'policy', tlsPolicy.refusal))
+      const by = tlsPolicy.policyType === 'sts' ? 'MTA-STS' : 'DANE'
+      const cause = { code: 'tls_policy', host, by } as const
+      results.push(resultWithoutHost('deferred', 'policy', tlsPolicy.refusal, cause))
       continue
     }
     const addresses = await addressesOfHost(options, nextHop, host, sources, {
@@ -94,18 +101,19 @@ async function addressesOfHost(
     isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit, random })
   if (found.kind === 'failure') {
     const text = `the address of ${host} is not known: ${found.reason}`
-    results.push({ ...resultWithoutHost('deferred', 'unknown', text), hostUnavailable: true })
+    const result = resultWithoutHost('deferred', 'unknown', text, { code: 'dns_failed' })
+    results.push({ ...result, hostUnavailable: true })
     return []
   }
   if (found.kind === 'none') {
     const family = families.length === 1 ? `${families[0]} ` : ''
-    results.push(resultWithoutHost('bounced', 'no-route', `${host} has no ${family}address`))
+    results.push(resultWithoutHost('bounced', 'no-route', `${host} has no ${family}address`, NO_HOST))
     return []
   }
   return found.addresses.filter(address => {
     const isOpen = allowPrivateAddresses || nextHop.smartHost || isGlobalUnicast(address)
-    if (!isOpen)
-      results.push(resultWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
+    const text = `${host} has the private address ${address}`
+    if (!isOpen) results.push(resultWithoutHost('bounced', 'no-route', text, NO_HOST))
     return isOpen
   })
 }

@@ -35,7 +35,12 @@ import {
   type Transaction,
   type TransactionResult,
 } from './smtp-client/types.ts'
-import { type HostTlsPolicies, type HostTlsPolicy, withoutPipelining } from './tls-policy/host-tls-policy.ts'
+import {
+  type HostTlsPolicies,
+  type HostTlsPolicy,
+  type PolicyName,
+  withoutPipelining,
+} from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
 
 export interface AttemptOptions extends HostAddressOptions {
@@ -277,7 +282,16 @@ function resultOfOpening(
   mxHost: string,
 ): AttemptResult {
   const result = resultOfFailure(failure, mxHost)
-  return policy !== 'none' && failure.kind === 'tls' ? { ...result, isLocalCause: true } : result
+  if (policy === 'none' || failure.kind !== 'tls') return result
+  return { ...result, cause: { code: 'tls_policy', by: POLICY_WORDS[policy] ?? policy }, isLocalCause: true }
+}
+
+const POLICY_WORDS: Readonly<Record<PolicyName, string>> = {
+  none: 'The policy',
+  domain: 'The sending domain',
+  'mta-sts': 'MTA-STS',
+  dane: 'DANE',
+  'smart-host': 'The operator',
 }
 
 /**

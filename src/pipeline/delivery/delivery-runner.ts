@@ -5,6 +5,7 @@
  * for the recorder.
  */
 import type { Clock } from '../../lib/clock.ts'
+import type { Cause } from '../../resources/emails/explanation/cause.ts'
 import type { ClaimedDelivery } from '../../store/model/command.ts'
 import { whileUnavailable } from '../../store/model/while-unavailable.ts'
 import type { MessageMaker } from './message/message.ts'
@@ -119,5 +120,6 @@ export function createDeliveryRunner(
 
 /** Nothing was transmitted, because the email has no message or an internal error occurred. */
 function untransmitted(kind: 'failed' | 'deferred', reason: string): Attempted {
-  return { result: resultWithoutHost(kind, 'unknown', reason), message: null, destination: null }
+  const cause: Cause = kind === 'failed' ? { code: 'not_sendable', by: reason } : { code: 'internal_error' }
+  return { result: resultWithoutHost(kind, 'unknown', reason, cause), message: null, destination: null }
 }

@@ -83,6 +83,7 @@ function result(kind: 'delivered' | 'bounced', reply: SmtpReply): AttemptResult 
   return {
     kind,
     class: kind === 'delivered' ? 'unknown' : 'no-route',
+    ...(kind === 'bounced' && { cause: { code: 'mail_loop' as const } }),
     phase: 'final-dot',
     reply,
     text: formatReply(reply),

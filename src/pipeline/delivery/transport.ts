@@ -45,7 +45,10 @@ export async function transmit(
     case 'undeliverable':
       return options.undeliverable(delivery, target)
     case 'unknown':
-      return { ...resultWithoutHost('deferred', 'unknown', target.reason), hostUnavailable: true }
+      return {
+        ...resultWithoutHost('deferred', 'unknown', target.reason, { code: 'dns_failed' }),
+        hostUnavailable: true,
+      }
     case 'smart-host': {
       const nextHop = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
       return attempt(options, nextHop, transactionOf(delivery, message), ips, slot)
@@ -55,7 +58,8 @@ export async function transmit(
       const nextHop = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
       if ('reason' in nextHop) {
         const { kind, reason, enhanced } = nextHop
-        return { ...resultWithoutHost(kind, 'policy', reason), enhanced }
+        const by = security?.bogus && message.tls !== 'required' ? 'DNSSEC' : 'The sender'
+        return { ...resultWithoutHost(kind, 'policy', reason, { code: 'tls_policy', by }), enhanced }
       }
       const result = await attempt(options, nextHop, transactionOf(delivery, message), ips, slot)
       return resultFromSource(options.sourceIps, delivery.domain, result)

@@ -1,5 +1,6 @@
 /** Decides what happens to mail for a domain without a mail host. */
 import type { Clock } from '../../lib/clock.ts'
+import type { ExplanationCode } from '../../resources/emails/explanation/codes.ts'
 import type { ClaimedDelivery } from '../../store/model/command.ts'
 import type { Find } from '../../store/reading/read.ts'
 import { type AttemptResult, resultWithoutHost } from './outcome/attempt-result.ts'
@@ -14,6 +15,13 @@ export type Undeliverable = (delivery: ClaimedDelivery, target: NoRoute) => Prom
 const NO_DOMAIN = '5.1.2'
 /** The domain declares that it accepts no mail (RFC 7505). */
 const NULL_MX = '5.1.10'
+/** Mail for the domain would come back here. */
+const LOOP = '5.4.6'
+const CODES: Readonly<Record<string, ExplanationCode>> = {
+  [NO_DOMAIN]: 'domain_not_found',
+  [NULL_MX]: 'null_mx',
+  [LOOP]: 'mail_loop',
+}
 /** Minimum time between two answers that the domain does not exist. */
 const CONFIRMATION_MS_MIN = 300_000
 
@@ -33,9 +41,10 @@ export function createUndeliverable({ find, clock }: { find: Find; clock: Clock 
     const isMissing = enhanced === NO_DOMAIN
     const isDomainFault = isMissing || enhanced === NULL_MX
     const bounceClass = isDomainFault ? 'bad-domain' : 'no-route'
+    const cause = { code: CODES[enhanced] ?? 'no_mail_host' }
     if (isMissing && !(await isConfirmed(delivery, reason)))
-      return { ...resultWithoutHost('deferred', bounceClass, reason), hintMs: CONFIRMATION_MS_MIN }
-    const bounced = resultWithoutHost('bounced', bounceClass, reason)
+      return { ...resultWithoutHost('deferred', bounceClass, reason, cause), hintMs: CONFIRMATION_MS_MIN }
+    const bounced = resultWithoutHost('bounced', bounceClass, reason, cause)
     return { ...bounced, enhanced, blamesAddress: isDomainFault }
   }
 }

@@ -9,6 +9,7 @@ import type { BounceReport, ReportedRecipient } from '../../protocols/bounces/re
 import { bounceType } from '../../protocols/bounces/rules/bounce-class.ts'
 import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { causeOfClass, storedCause } from '../../resources/emails/explanation/cause.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import { recipientCommands } from '../../resources/events/commands.ts'
 import { hasHappened } from '../../resources/events/email-events.ts'
@@ -196,7 +197,13 @@ async function bounce(
   await recordDeliveries(tx, [
     {
       ...changeOf(delivery, at),
-      set: { status, state: DELIVERY_STATE.done, ...NO_LEASE, lastReply: textOf(said) },
+      set: {
+        status,
+        state: DELIVERY_STATE.done,
+        ...NO_LEASE,
+        lastReply: textOf(said),
+        cause: causeOf(said, true),
+      },
       event: { type: 'email.bounced', data },
       error: errorOf(said),
     },
@@ -220,7 +227,7 @@ async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: nu
   await recordDeliveries(tx, [
     {
       ...changeOf(delivery, at),
-      set: { status, state },
+      set: { status, state, cause: causeOf(said, false) },
       event: { type: 'email.delivery_delayed', data },
       error: null,
     },
@@ -251,6 +258,10 @@ function bounceData(said: ReportedRecipient) {
     message: textOf(said),
     mx_host: said.remoteMta ?? null,
   }
+}
+
+function causeOf({ class: bounceClass, remoteMta: host }: ReportedRecipient, isFinal: boolean) {
+  return storedCause({ ...causeOfClass(bounceClass, isFinal), ...(host !== undefined && { host }) })
 }
 
 function textOf({ diagnostic, status }: ReportedRecipient): string {

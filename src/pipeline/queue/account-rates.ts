@@ -147,7 +147,8 @@ async function watch(
   await run('putHold', {
     id: newId(now),
     ...mail,
-    reason: `paused by itself: ${cause.text}`,
+    reason: cause.text,
+    origin: 'automatic',
     createdAt: now,
     releasedAt: null,
   })

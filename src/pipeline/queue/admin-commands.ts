@@ -2,6 +2,7 @@
  * Commands by which the operator retries or cancels queued mail. Each call handles a bounded number of
  * deliveries, so that other commits are not delayed.
  */
+import { type Cause, storedCause } from '../../resources/emails/explanation/cause.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
@@ -16,7 +17,6 @@ export interface AdminAction {
 }
 
 const weigh = ({ limit }: StepInput) => limit
-const CANCELED = 'canceled by the operator'
 const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export const adminCommands = {
@@ -51,7 +51,7 @@ export const adminCommands = {
       const attempts = await tx.rows.find('attempts', found.map(lastAttempt), ['outcome'])
       await recordDeliveries(
         tx,
-        found.map((mail, i) => cancellation(mail, attempts[i]?.outcome === 'unknown', input.now)),
+        found.map((mail, i) => cancellation(mail, attempts[i]?.outcome === 'unknown', input)),
       )
       return { count: found.length, after }
     },
@@ -88,12 +88,14 @@ function lastAttempt({ emailId, ordinal, attempts: number }: WaitingMail) {
  * its last attempt is unknown because the service was killed.
  */
 function cancellation(
-  { accountId, emailId, ordinal, address, signedAt }: WaitingMail,
+  { accountId, emailId, ordinal, address, signedAt, cause }: WaitingMail,
   mayHaveArrived: boolean,
-  at: number,
+  { now: at, by = 'operator' }: Pick<StepInput, 'now' | 'by'>,
 ) {
   const isFresh = signedAt === null && !mayHaveArrived
-  const reason = mayHaveArrived ? `${CANCELED}; it may have arrived` : CANCELED
+  const last = cause === null ? undefined : (JSON.parse(cause) as Cause)
+  const canceled = `canceled by the ${by}`
+  const reason = mayHaveArrived ? `${canceled}; it may have arrived` : canceled
   return {
     accountId,
     emailId,
@@ -105,6 +107,10 @@ function cancellation(
       : { type: 'email.failed', data: { failed: { reason } } },
     error: isFresh ? null : reason,
     handedOverAt: null,
-    set: { status: isFresh ? 'canceled' : 'failed', state: DELIVERY_STATE.done },
+    set: {
+      status: isFresh ? 'canceled' : 'failed',
+      state: DELIVERY_STATE.done,
+      cause: storedCause({ code: 'given_up', by, last }),
+    },
   } satisfies DeliveryChange
 }

@@ -12,6 +12,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { EmailSource } from '../../resources/emails/email-source.ts'
+import { storedCause } from '../../resources/emails/explanation/cause.ts'
 import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../../resources/events/record.ts'
 import type { EventData, EventType } from '../../resources/events/types.ts'
 import { addSuppressions } from '../../resources/suppressions/suppression-rows.ts'
@@ -81,6 +82,8 @@ export interface Finish extends LeaseRef {
   nextAt: number | null
   event: { type: EventType; data: EventData }
   error: string | null
+  /** `storedCause` of the result; null for a success. */
+  cause: string | null
   /** The address does not exist: it is added to the account's suppressions. */
   suppress: boolean
   signedAt: number | null
@@ -238,6 +241,7 @@ export const queueCommands = {
         ...NO_LEASE,
         state: isHeld ? DELIVERY_STATE.held : DELIVERY_STATE.waiting,
         nextAt: now,
+        cause: UNCONFIRMED,
       })),
     )
     if (isHeld) {
@@ -251,6 +255,7 @@ export const queueCommands = {
   }),
 }
 
+const UNCONFIRMED = storedCause({ code: 'unconfirmed' })
 const UNKNOWN_OUTCOME_REASON = 'the service ended in the middle of an attempt: it may have arrived'
 
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
@@ -286,6 +291,7 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
       lastReply: deferred ? finish.record.reply : null,
       lastMxHost: deferred ? finish.record.mxHost : null,
       lastAttemptAt: finishedAt,
+      cause: finish.cause,
       ...(finish.signedAt === null ? {} : { signedAt, signatures, proof }),
     },
   }

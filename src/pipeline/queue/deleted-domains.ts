@@ -6,6 +6,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, sameId } from '../../lib/ids.ts'
 import { deletedReason } from '../../resources/domains/deleted.ts'
+import { storedCause } from '../../resources/emails/explanation/cause.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/model/command.ts'
 import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../../store/model/schema.ts'
@@ -155,7 +156,11 @@ function fail(tx: Tx, { name }: DeletedDomainRow, deliveries: readonly Failing[]
         event: { type: 'email.failed', data: { failed: { reason } } },
         error: reason,
         handedOverAt: null,
-        set: { status: 'failed', state: DELIVERY_STATE.done },
+        set: {
+          status: 'failed',
+          state: DELIVERY_STATE.done,
+          cause: storedCause({ code: 'not_sendable', by: reason }),
+        },
       }),
     ),
   )

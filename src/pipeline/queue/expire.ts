@@ -2,6 +2,7 @@
  * Expires deliveries that have reached their maximum lifetime while they waited for their destination. They
  * fail without a further attempt.
  */
+import { type Cause, storedCause } from '../../resources/emails/explanation/cause.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_STATE } from '../../store/model/schema.ts'
@@ -27,7 +28,7 @@ export const expireCommands = {
   expireWaiting: command<ExpireInput, number>(async (tx, { queueKey, now, limit, reason }) => {
     const oldest = await tx.db
       .selectFrom('deliveries')
-      .select(['emailId', 'ordinal', 'accountId', 'address', 'domain', 'expiresAt'])
+      .select(['emailId', 'ordinal', 'accountId', 'address', 'domain', 'expiresAt', 'cause'])
       .where('state', '=', DELIVERY_STATE.waiting)
       .where('domain', '=', queueKey.domain)
       .where('class', '=', queueKey.class)
@@ -44,9 +45,11 @@ export const expireCommands = {
     )
     await recordDeliveries(
       tx,
-      expired.map(({ accountId, emailId, ordinal, address, expiresAt }, i): DeliveryChange => {
+      expired.map(({ accountId, emailId, ordinal, address, expiresAt, cause }, i): DeliveryChange => {
         const since = emails[i]?.scheduledAt ?? emails[i]?.createdAt ?? expiresAt
-        const error = `expired after ${Math.round((expiresAt - since) / HOUR_MS)} h: ${reason}`
+        const hours = Math.round((expiresAt - since) / HOUR_MS)
+        const error = `expired after ${hours} h: ${reason}`
+        const last = cause === null ? undefined : (JSON.parse(cause) as Cause)
         return {
           accountId,
           emailId,
@@ -56,7 +59,11 @@ export const expireCommands = {
           error,
           at: now,
           handedOverAt: null,
-          set: { status: 'failed', state: DELIVERY_STATE.done },
+          set: {
+            status: 'failed',
+            state: DELIVERY_STATE.done,
+            cause: storedCause({ code: 'expired', by: String(hours), last }),
+          },
         }
       }),
     )

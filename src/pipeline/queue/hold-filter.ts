@@ -3,7 +3,7 @@
  * time that a delivery was held does not count towards its maximum lifetime.
  */
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
-import { DELIVERY_STATE } from '../../store/model/schema.ts'
+import { DELIVERY_STATE, NO_LEASE } from '../../store/model/schema.ts'
 import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 
 interface HoldFilter {
@@ -54,8 +54,7 @@ function setHeld({ rows }: Tx, held: readonly ClaimedDelivery[]): Promise<void> 
       ordinal,
       state: DELIVERY_STATE.held,
       attempts: attempt - 1,
-      leaseOwner: null,
-      leaseUntil: null,
+      ...NO_LEASE,
     })),
   )
 }

@@ -29,7 +29,7 @@ export interface Holds {
 
 /** Compiled once, because each claim runs it. */
 const ALL_HOLDS = CompiledQuery.raw(
-  'select id, domain, account_id, broadcast_id, email_id, reason, is_pause, created_at, released_at from queue_holds',
+  'select id, domain, account_id, broadcast_id, email_id, reason, origin, is_pause, created_at, released_at from queue_holds',
 ) as CompiledQuery<QueueHoldRow>
 
 export async function listHolds(db: Db): Promise<QueueHoldRow[]> {

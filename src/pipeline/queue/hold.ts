@@ -95,7 +95,8 @@ export async function holdEmails(
       wanted.delete(idKey(emailId))
   const holds = [...wanted.values()].map((emailId): QueueHoldRow => {
     const selector = { domain: null, accountId: null, broadcastId: null, emailId }
-    return { ...selector, id: tx.newId(now), reason, createdAt: now, isPause: 0, releasedAt: null }
+    const times = { createdAt: now, releasedAt: null }
+    return { ...selector, ...times, id: tx.newId(now), reason, origin: 'automatic', isPause: 0 }
   })
   await tx.rows.insert('queueHolds', holds)
   for (const hold of holds) announceHold(tx, hold)

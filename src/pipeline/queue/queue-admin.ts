@@ -26,9 +26,9 @@ export interface QueueAdmin {
   /** Releases the hold with exactly this selector; undefined when there is none. */
   release(selector: MailSelector): Promise<NewHold | undefined>
   /** Makes deferred mail due now. */
-  retry(selector: MailSelector): Promise<Progress>
+  retry(selector: MailSelector, choice?: RecipientChoice): Promise<Progress>
   /** Cancels mail that waits or is held. */
-  cancel(selector: MailSelector): Promise<Progress>
+  cancel(selector: MailSelector, choice?: RecipientChoice): Promise<Progress>
   /**
    * Returns held mail without a hold to the queue. Call this at the start, because a release may have been
    * interrupted.
@@ -37,6 +37,9 @@ export interface QueueAdmin {
   /** Returns mail to the queue after a hold with this selector has ended. */
   resume(selector: MailSelector): Promise<void>
 }
+
+/** Narrows a selector to one recipient, and says who decides. */
+export type RecipientChoice = Pick<StepInput, 'address' | 'by'>
 
 export interface Progress {
   deliveries: number
@@ -68,6 +71,7 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     name: 'retryWaiting' | 'cancelWaiting',
     selector: MailSelector,
     places: AsyncIterable<QueuePosition>,
+    choice: RecipientChoice = {},
   ): Promise<Progress> => {
     const endsAt = clock.monotonic() + RESPONSE_MS_MAX
     const now = clock.now()
@@ -78,6 +82,7 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
         const step: AdminAction = await run(name, {
           place,
           selector,
+          ...choice,
           after,
           limit: DELIVERIES_PER_STEP_MAX,
           now,
@@ -99,7 +104,8 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     unknownIn: selector => unknownIn(db, selector),
     hold(selector, reason) {
       const createdAt = clock.now()
-      return run('putHold', { ...selector, id: newId(createdAt), reason, createdAt, releasedAt: null })
+      const times = { createdAt, releasedAt: null }
+      return run('putHold', { ...selector, ...times, id: newId(createdAt), reason, origin: 'operator' })
     },
     async release(selector) {
       const hold = await run('releaseHold', { selector, now: clock.now() })
@@ -107,8 +113,8 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
       await resume(selector)
       return hold
     },
-    retry: selector => walk('retryWaiting', selector, placesOf(db, selector, 'deferred')),
-    cancel: selector => walk('cancelWaiting', selector, placesOf(db, selector, 'all')),
+    retry: (selector, choice) => walk('retryWaiting', selector, placesOf(db, selector, 'deferred'), choice),
+    cancel: (selector, choice) => walk('cancelWaiting', selector, placesOf(db, selector, 'all'), choice),
   }
 }
 

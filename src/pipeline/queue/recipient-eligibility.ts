@@ -7,7 +7,13 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import { LEFT_EVERYTHING, LEFT_TOPIC } from '../../resources/contacts/consent.ts'
 import { type Objection, objectionsTo } from '../../resources/contacts/objections.ts'
-import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
+import { storedCause } from '../../resources/emails/explanation/cause.ts'
+import {
+  type Objected,
+  onSuppressionList,
+  suppressedEvent,
+  unsubscribed,
+} from '../../resources/events/email-events.ts'
 import type { DeliveryChange } from '../../resources/events/record.ts'
 import type { ClaimedDelivery, QueueKey, Tx } from '../../store/model/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/model/schema.ts'
@@ -26,13 +32,13 @@ const NO_CONTACT = 'No contact of the audience has this address any more.'
 export async function ineligibleOf(
   tx: Tx,
   claimed: readonly ClaimedMail[],
-): Promise<Map<ClaimedDelivery, string>> {
+): Promise<Map<ClaimedDelivery, Objected>> {
   const deliveries = claimed.flatMap(mail => mail.deliveries)
   const keys = deliveries.map(({ accountId, address }) => ({ accountId, email: foldAddress(address) }))
-  const suppressions = await tx.rows.find('suppressions', keys, ['id'])
-  const ineligible = new Map<ClaimedDelivery, string>()
+  const suppressions = await tx.rows.find('suppressions', keys, ['reason'])
+  const ineligible = new Map<ClaimedDelivery, Objected>()
   for (const [i, delivery] of deliveries.entries())
-    if (suppressions[i]) ineligible.set(delivery, ON_SUPPRESSION_LIST)
+    if (suppressions[i]) ineligible.set(delivery, onSuppressionList(suppressions[i].reason))
   const ofBroadcasts = claimed.flatMap(({ queueKey, deliveries }) =>
     queueKey.class === DELIVERY_CLASS.transactional ? [] : deliveries,
   )
@@ -48,7 +54,7 @@ export async function ineligibleOf(
 async function ineligibleOfBroadcasts(
   tx: Tx,
   deliveries: readonly ClaimedDelivery[],
-): Promise<[ClaimedDelivery, string][]> {
+): Promise<[ClaimedDelivery, Objected][]> {
   const emails = await tx.rows.find(
     'emails',
     deliveries.map(({ accountId, emailId: id }) => ({ accountId, id })),
@@ -61,7 +67,7 @@ async function ineligibleOfBroadcasts(
     }),
     ({ broadcastId }) => idKey(broadcastId),
   )
-  const ineligible: [ClaimedDelivery, string][] = []
+  const ineligible: [ClaimedDelivery, Objected][] = []
   for (const mail of byBroadcast.values())
     ineligible.push(
       ...(await ineligibleOfBroadcast(
@@ -77,14 +83,14 @@ async function ineligibleOfBroadcast(
   tx: Tx,
   id: Id,
   deliveries: readonly ClaimedDelivery[],
-): Promise<[ClaimedDelivery, string][]> {
+): Promise<[ClaimedDelivery, Objected][]> {
   const { accountId } = deliveries[0]!
   const [broadcast] = await tx.rows.find('broadcasts', [{ accountId, id }], ['audienceId', 'topicId'])
   if (!broadcast) return []
   const { audienceId, topicId } = broadcast
   const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
   // the contacts of a deleted audience are deleted later
-  if (!audience) return deliveries.map(delivery => [delivery, NO_CONTACT])
+  if (!audience) return deliveries.map(delivery => [delivery, unsubscribed(NO_CONTACT)])
   const contacts = await tx.rows.find(
     'contacts',
     deliveries.map(({ address: email }) => ({ accountId, email, audienceId })),
@@ -96,18 +102,18 @@ async function ineligibleOfBroadcast(
     { accountId, topicId },
     present.map(contact => contact.id),
   )
-  return deliveries.flatMap((delivery, i): [ClaimedDelivery, string][] => {
+  return deliveries.flatMap((delivery, i): [ClaimedDelivery, Objected][] => {
     const contact = contacts[i]
-    if (!contact) return [[delivery, NO_CONTACT]]
+    if (!contact) return [[delivery, unsubscribed(NO_CONTACT)]]
     const objection = objectionOf(contact)
-    return objection ? [[delivery, REASONS[objection]]] : []
+    return objection ? [[delivery, unsubscribed(REASONS[objection])]] : []
   })
 }
 
 /** Marks the delivery as suppressed, and undoes the attempt that the claim has counted. */
 export function suppressedChange(
   { accountId, emailId, ordinal, address, attempt }: ClaimedDelivery,
-  reason: string,
+  { message, cause }: Objected,
   at: number,
 ): DeliveryChange {
   return {
@@ -115,10 +121,16 @@ export function suppressedChange(
     emailId,
     ordinal,
     recipient: address,
-    event: suppressedEvent(reason),
-    error: reason,
+    event: suppressedEvent(message),
+    error: message,
     at,
     handedOverAt: null,
-    set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done, attempts: attempt - 1 },
+    set: {
+      status: 'suppressed',
+      ...NO_LEASE,
+      state: DELIVERY_STATE.done,
+      attempts: attempt - 1,
+      cause: storedCause(cause),
+    },
   }
 }

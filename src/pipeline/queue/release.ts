@@ -9,7 +9,8 @@ import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
 import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
 import { senderDomain } from '../../resources/emails/email-rows.ts'
-import { suppressedEvent } from '../../resources/events/email-events.ts'
+import { type Cause, storedCause } from '../../resources/emails/explanation/cause.ts'
+import { suppressedEvent, unsubscribed } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/model/schema.ts'
@@ -142,7 +143,8 @@ async function suppressOptedOut(tx: Tx, emails: readonly TopicEmail[], consent: 
       const message = consent.objectionOf(email, address)
       if (message === null) return []
       const event = suppressedEvent(message)
-      return [endOf(email, { ordinal, address }, { status: 'suppressed', event, error: message, at })]
+      const { cause } = unsubscribed(message)
+      return [endOf(email, { ordinal, address }, { status: 'suppressed', event, error: message, at, cause })]
     }),
   )
   await recordDeliveries(tx, changes)
@@ -154,7 +156,13 @@ async function fail(tx: Tx, { accountId, id: emailId }: DueEmail, reason: string
   await recordDeliveries(
     tx,
     deliveries.map(delivery =>
-      endOf({ accountId, emailId }, delivery, { status: 'failed', event, error: reason, at }),
+      endOf({ accountId, emailId }, delivery, {
+        status: 'failed',
+        event,
+        error: reason,
+        at,
+        cause: { code: 'not_sendable', by: reason },
+      }),
     ),
   )
 }
@@ -163,9 +171,16 @@ async function fail(tx: Tx, { accountId, id: emailId }: DueEmail, reason: string
 function endOf(
   { accountId, emailId }: { accountId: Id; emailId: Id },
   { ordinal, address: recipient }: { ordinal: number; address: string },
-  { status, ...rest }: Pick<DeliveryChange, 'event' | 'error' | 'at'> & { status: DeliveryStatus },
+  {
+    status,
+    cause,
+    ...rest
+  }: Pick<DeliveryChange, 'event' | 'error' | 'at'> & {
+    status: DeliveryStatus
+    cause: Cause
+  },
 ): DeliveryChange {
-  const set = { status, state: DELIVERY_STATE.done }
+  const set = { status, state: DELIVERY_STATE.done, cause: storedCause(cause) }
   return { accountId, emailId, ordinal, recipient, handedOverAt: null, set, ...rest }
 }
 

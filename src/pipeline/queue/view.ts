@@ -2,7 +2,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
-import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
+import { readCause } from '../../resources/emails/explanation/cause.ts'
+import { type Explanation, explainDelivery } from '../../resources/emails/explanation/explain.ts'
+import { type Db, DELIVERY_CLASS, DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
 import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
 export const VIEW_BY = ['domain', 'destination'] as const
@@ -41,6 +43,8 @@ export interface QueueEntry extends QueueTally {
   nextAt: number | null
   /** Last reply to a deferred delivery, with the name of the MX host. */
   lastReply: string | null
+  /** Why that delivery waits; null when none is deferred. */
+  explanation: Explanation | null
 }
 
 export interface QueueView {
@@ -126,7 +130,7 @@ export async function queueViewOf(
   }
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
-  if (question.by === 'domain') await addDetails(db, page, wanted)
+  if (question.by === 'domain') await addDetails(db, page, wanted, question.now)
   const oldestAt = sorted.reduce<number | null>(
     (oldest, entry) => Math.min(oldest ?? entry.oldestAt, entry.oldestAt),
     null,
@@ -191,7 +195,12 @@ function add(entry: QueueEntry, group: Group, holds: Holds): void {
 }
 
 /** Adds the details that are only read for the entries of the page. */
-async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly Group[]): Promise<void> {
+async function addDetails(
+  db: Db,
+  page: readonly QueueEntry[],
+  groups: readonly Group[],
+  now: number,
+): Promise<void> {
   if (page.length === 0) return
   const destinations = await destinationsOf(
     db,
@@ -201,6 +210,7 @@ async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly 
   for (const entry of page) {
     const queueKey = deferred.get(entry.name!)
     const last = queueKey && (await findLastReply(db, entry.name!, queueKey.accountId))
+    entry.explanation = last ? explainDelivery(last, { now, cause: readCause(last, undefined) }) : null
     entry.destination = destinations.get(entry.name!) ?? null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
@@ -233,7 +243,7 @@ function emptyTally(): QueueTally {
 
 function emptyEntry(name: string | null): QueueEntry {
   const times = { oldestAt: Number.POSITIVE_INFINITY, nextAt: null }
-  return { ...emptyTally(), ...times, name, destination: null, lastReply: null }
+  return { ...emptyTally(), ...times, name, destination: null, lastReply: null, explanation: null }
 }
 
 function totalOf(entries: readonly QueueEntry[]): QueueTally {
@@ -256,6 +266,11 @@ function compare(a: string | null, b: string | null): number {
   return (a ?? '') < (b ?? '') ? -1 : 1
 }
 
+const LAST_REPLY = [
+  ...(['lastReply', 'lastMxHost', 'cause', 'address', 'domain', 'status', 'state'] as const),
+  ...(['attempts', 'nextAt', 'leasedAt', 'simulated'] as const),
+] as const
+
 /**
  * Last reply to the deferred delivery of the domain that is due first; undefined when none is deferred.
  * @param accountId restricts the search to one account, which makes it cheap; all accounts when absent
@@ -264,10 +279,10 @@ export async function findLastReply(
   db: Db,
   domain: string,
   accountId?: Id,
-): Promise<{ lastReply: string | null; lastMxHost: string | null } | undefined> {
+): Promise<Pick<DeliveryRow, (typeof LAST_REPLY)[number]> | undefined> {
   return db
     .selectFrom('deliveries')
-    .select(['lastReply', 'lastMxHost'])
+    .select(LAST_REPLY)
     .where('state', '=', DELIVERY_STATE.waiting)
     .where('domain', '=', domain)
     .where('class', '=', DELIVERY_CLASS.retry)

@@ -15,6 +15,10 @@ export type QueuePosition =
 export interface StepInput {
   place: QueuePosition
   selector: MailSelector
+  /** Address of the only recipient; null or absent for all. */
+  address?: string | null
+  /** Who decides; the operator when absent. */
+  by?: 'operator' | 'account'
   /** The last delivery that was read; null at the beginning. */
   after: Mark | null
   /** Number of deliveries that are read at most. */
@@ -37,6 +41,7 @@ const COLUMNS = [
   'attempts',
   'nextAt',
   'signedAt',
+  'cause',
 ] as const
 export type WaitingMail = Pick<DeliveryRow, (typeof COLUMNS)[number]> & HeldMail
 
@@ -49,10 +54,12 @@ export interface Step {
 /** Finds matching deliveries that wait or are held. */
 export async function findWaiting(
   tx: Tx,
-  { place, selector, after, limit }: Omit<StepInput, 'now'>,
+  { place, selector, address = null, after, limit }: Omit<StepInput, 'now'>,
 ): Promise<Step> {
   const seen = await waitingAt(tx, place, after, limit)
-  const found = (await mailOf(tx, seen)).filter(mail => isAbout(selector, mail))
+  const found = (await mailOf(tx, seen)).filter(
+    mail => isAbout(selector, mail) && (address === null || mail.address === address),
+  )
   const last = seen.at(-1)
   if (!last || seen.length < limit || place.kind === 'email') return { found, after: null }
   return { found, after: { emailId: last.emailId, ordinal: last.ordinal, nextAt: last.nextAt } }

@@ -1,6 +1,8 @@
 /** Builds the body of a test event, with sample data. */
 
 import { type Id, wireId } from '../../lib/ids.ts'
+import type { Cause } from '../../resources/emails/explanation/cause.ts'
+import { type Explanation, explainCause } from '../../resources/emails/explanation/explain.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
 import type { EventType } from '../../resources/events/types.ts'
 
@@ -63,9 +65,12 @@ function typeData(type: EventType, at: string): object {
     case 'email.delivered':
       return { delivery: { mx_host: 'mx.example.com', mx_ip: '192.0.2.2', reply: '250 2.0.0 Ok' } }
     case 'email.bounced':
-      return { bounce: BOUNCE }
+      return { bounce: BOUNCE, explanation: explained({ code: 'no_such_user' }) }
     case 'email.delivery_delayed':
-      return { delay: { attempt: 1, next_attempt_at: at, reply: '451 4.7.1 try again later' } }
+      return {
+        delay: { attempt: 1, next_attempt_at: at, reply: '451 4.7.1 try again later' },
+        explanation: { ...explained({ code: 'deferred' }), next_attempt_at: at },
+      }
     case 'email.clicked':
       return {
         click: {
@@ -79,14 +84,25 @@ function typeData(type: EventType, at: string): object {
     case 'email.opened':
       return { open: VISITOR }
     case 'email.failed':
-      return { failed: { reason: 'expired after 48 h: 451 4.7.1 try again later' } }
+      return {
+        failed: { reason: 'expired after 48 h: 451 4.7.1 try again later' },
+        explanation: explained({ code: 'expired', by: '48', last: { code: 'deferred' } }),
+      }
     case 'email.suppressed':
-      return suppressedEvent(ON_SUPPRESSION_LIST).data
+      return {
+        ...suppressedEvent(ON_SUPPRESSION_LIST).data,
+        explanation: explained({ code: 'suppressed', by: 'bounce' }),
+      }
     case 'email.scheduled':
       return { scheduled: { scheduled_at: at } }
     default:
       return {}
   }
+}
+
+function explained(cause: Cause): Explanation {
+  const recipient = { address: 'recipient@example.com', domain: 'example.com', simulated: 0 as const }
+  return explainCause({ ...cause, host: 'mx.example.com' }, recipient)
 }
 
 function contact(id: Id, created_at: string) {

@@ -5,9 +5,10 @@
  */
 
 import { retryHintMs } from './hint.ts'
+import { blocklistIn } from './rules/blocklists.ts'
 import { type BounceClass, isAddressFault } from './rules/bounce-class.ts'
 import { RULES } from './rules/index.ts'
-import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
+import { holds, type Rule, type RuleAlert, type RuleDetail } from './rules/rule.ts'
 import { type FailedReply, type ReplyReading, readReplyText } from './sentence/reading.ts'
 
 /**
@@ -29,6 +30,9 @@ export interface Meaning {
   hintMs: number | undefined
   /** Name of the rule that matched. */
   rule: string
+  detail: RuleDetail | undefined
+  /** Blocklist that a reply of class `blocked` names. */
+  list: string | undefined
 }
 
 /** Subjects and details of status codes that blame the recipient, also in a reply after DATA. */
@@ -58,6 +62,8 @@ export function classify(reply: FailedReply): Meaning {
     alert: rule.alert ?? (bounceClass === 'blocked' ? 'ip-reputation' : undefined),
     hintMs: action === 'defer' ? retryHintMs(reply.text) : undefined,
     rule: rule.name,
+    detail: rule.detail ?? (rule.class === 'policy' ? 'policy' : undefined),
+    list: bounceClass === 'blocked' ? blocklistIn(reading.words) : undefined,
   }
 }
 

@@ -1,6 +1,8 @@
 /** Events of emails that several commands record, and the look-up of an event that was recorded before. */
 import type { Id } from '../../lib/ids.ts'
 import type { Tx } from '../../store/model/command.ts'
+import type { SuppressionReason } from '../../store/model/schema.ts'
+import type { Cause } from '../emails/explanation/cause.ts'
 import type { NewEvent } from './record.ts'
 import type { EventType } from './types.ts'
 
@@ -11,6 +13,21 @@ export function scheduledEvent(accountId: Id, subjectId: Id, scheduledAt: number
 }
 
 export const ON_SUPPRESSION_LIST = 'The address is on the suppression list.'
+
+/** Why a recipient gets no mail: in a sentence, and as the cause of its delivery. */
+export interface Objected {
+  message: string
+  cause: Cause
+}
+
+export function onSuppressionList(by: SuppressionReason): Objected {
+  return { message: ON_SUPPRESSION_LIST, cause: { code: 'suppressed', by } }
+}
+
+/** @param message the contact has unsubscribed or is gone */
+export function unsubscribed(message: string): Objected {
+  return { message, cause: { code: 'unsubscribed' } }
+}
 
 /** @param message why the recipient gets no mail */
 export function suppressedEvent(message: string) {

@@ -1,5 +1,5 @@
 /** Derives the status of an email from the states of its deliveries. */
-import type { DeliveryStatus, EmailStatus } from '../../store/model/schema.ts'
+import type { DeliveryRow, DeliveryStatus, EmailRow, EmailStatus } from '../../store/model/schema.ts'
 
 /**
  * The first rule that applies decides: any complained, any bounced, any failed, all suppressed, all others
@@ -21,6 +21,19 @@ export function emailStatus(
   if (any('delivery_delayed')) return 'delivery_delayed'
   if (wanted.every(status => status === 'delivered')) return 'delivered'
   return handedOver ? 'sent' : before
+}
+
+/**
+ * Whether the account sees no details of the delivery, because its region has no feedback. It still sees that
+ * a recipient was suppressed or canceled before the first transfer.
+ */
+export function hidesResult(
+  { feedback }: Pick<EmailRow, 'feedback'>,
+  { status, signedAt }: Pick<DeliveryRow, 'status' | 'signedAt'>,
+): boolean {
+  if (feedback === 1) return false
+  const isHandedOver = signedAt !== null
+  return isHandedOver || withoutFeedback(status, isHandedOver) !== status
 }
 
 /**

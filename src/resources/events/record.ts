@@ -4,6 +4,7 @@
  * tracking, inbound and contacts call it.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
+import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/model/command.ts'
 import {
   DELIVERY_STATE,
@@ -14,6 +15,8 @@ import {
   type EventRow,
 } from '../../store/model/schema.ts'
 import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../emails/event-rows.ts'
+import type { Cause } from '../emails/explanation/cause.ts'
+import { explainCause } from '../emails/explanation/explain.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { noteForDsn } from './dsn-notices.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
@@ -232,7 +235,8 @@ function recordOf(
   for (const change of visibleChanges) {
     const { accountId, emailId: subjectId, recipient, event, at } = change
     const origin = originOf(email, change, deliveries)
-    if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin })
+    if (event)
+      events.push({ ...explained(event, change, origin), accountId, subjectId, recipient, at, origin })
   }
 
   const sentAt = email.sentAt ?? handedOverAt
@@ -242,6 +246,18 @@ function recordOf(
   const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
   const endedAt = email.endedAt ?? endOf(deliveries, changes)
   return { email, events, set: { status, error, sentAt, lastEventAt, endedAt } }
+}
+
+/** Adds the explanation to an event that says why a recipient has not got the email. */
+function explained(
+  event: NonNullable<DeliveryChange['event']>,
+  { recipient: address, set: { cause, nextAt } }: DeliveryChange,
+  { simulated }: Pick<EmailOrigin, 'simulated'>,
+): NonNullable<DeliveryChange['event']> {
+  if (cause == null) return event
+  const delivery = { address, domain: domainOf(foldAddress(address)), simulated }
+  const explanation = explainCause(JSON.parse(cause) as Cause, delivery, nextAt ?? null)
+  return { ...event, data: { ...event.data, explanation } }
 }
 
 /** The event of a delivery is simulated if this delivery is, regardless of other recipients. */

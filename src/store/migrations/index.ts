@@ -7,6 +7,7 @@ import type { Columns } from '../model/columns.ts'
 import { up as schema } from './001-schema/schema.ts'
 import { up as destinations } from './002-destinations.ts'
 import { up as alertEnds } from './003-alert-ends.ts'
+import { up as explanations } from './004-explanations.ts'
 
 export interface Migration {
   name: string
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: '001-schema', up: schema },
   { name: '002-destinations', up: destinations },
   { name: '003-alert-ends', up: alertEnds },
+  { name: '004-explanations', up: explanations },
 ]

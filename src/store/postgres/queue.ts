@@ -21,7 +21,8 @@ export const CLAIM = `
       select email_id, ordinal from deliveries
       where state = 0 and domain = l.domain and class = l.class and account_id = l.account_id and next_at <= $5
       order by next_at limit l.most for update skip locked) d)
-  update deliveries d set state = 1, attempts = d.attempts + 1, lease_owner = $6, lease_until = $7
+  update deliveries d set state = 1, attempts = d.attempts + 1, lease_owner = $6, lease_until = $7,
+    leased_at = $5
   from due where d.email_id = due.email_id and d.ordinal = due.ordinal
   returning due.place, d.email_id as "emailId", d.ordinal, d.address, d.simulated, d.attempts as attempt,
     d.expires_at as "expiresAt"`

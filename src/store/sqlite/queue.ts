@@ -9,7 +9,7 @@ import {
 import type { SqliteConnection } from './connection.ts'
 
 const CLAIM = `
-  update deliveries set state = 1, attempts = attempts + 1, lease_owner = +?, lease_until = +?
+  update deliveries set state = 1, attempts = attempts + 1, lease_owner = +?, lease_until = +?, leased_at = +?
   where (email_id, ordinal) in (
     select email_id, ordinal from deliveries
     where state = 0 and domain = +? and class = +? and account_id = +? and next_at <= +?
@@ -31,7 +31,7 @@ export function sqliteQueue(connection: SqliteConnection): QueueOps {
       return queueKeys.map(({ domain, class: deliveryClass, accountId, limit }): Claim => {
         const rows = connection
           .prepare(CLAIM)
-          .all(owner, until, domain, deliveryClass, accountId, now, limit) as ClaimedRow[]
+          .all(owner, until, now, domain, deliveryClass, accountId, now, limit) as ClaimedRow[]
         // deliveries share one account id object, which makes the message to the delivery thread smaller
         const deliveries = rows.map((row): ClaimedDelivery => ({ ...row, accountId, domain }))
         const { nextAt } = connection.prepare(NEXT_DUE).get(domain, deliveryClass, accountId) as {

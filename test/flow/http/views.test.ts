@@ -109,6 +109,7 @@ test('has no undocumented field', async () => {
     'created_at',
     'error',
     'events',
+    'explanation',
     'from',
     'headers',
     'html',

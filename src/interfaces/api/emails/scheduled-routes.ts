@@ -3,6 +3,8 @@ import * as z from 'zod'
 import type { Id } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { scheduledCommands } from '../../../pipeline/accept/scheduled.ts'
+import { explainParts } from '../../../pipeline/queue/explained.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
@@ -16,6 +18,7 @@ import { emailSchema, emailView } from './schema.ts'
 interface ScheduledEmailRoutesOptions {
   horizonOf: OwnEmailParts['horizonOf']
   store: { db: Db; find: Find; readTogether: ReadTogether; run: Run<typeof scheduledCommands> }
+  pathsTo: PathsTo
   now(): number
 }
 
@@ -25,7 +28,7 @@ const rescheduleSchema = z.object({
 const readReschedule = bodyReader(rescheduleSchema)
 
 export function scheduledEmailRoutes(options: ScheduledEmailRoutesOptions): Route[] {
-  const { store, now } = options
+  const { store, now, pathsTo } = options
   const { run } = store
 
   /** Runs a change of an email and returns the changed email. */
@@ -36,8 +39,9 @@ export function scheduledEmailRoutes(options: ScheduledEmailRoutesOptions): Rout
     const { accountId, id, horizon } = await findOwnEmail(options, request, [])
     const changed = await command({ accountId, id, now: now() })
     if (isRefusal(changed)) throw apiErrorOf(changed)
-    const parts = changed && (await findEmailParts(store, accountId, id, horizon))
-    return ok(emailView(orNotFound(parts, 'Email')))
+    const found = changed && (await findEmailParts(store, accountId, id, horizon))
+    const parts = orNotFound(found, 'Email')
+    return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, now: now() }, parts)))
   }
 
   return [

@@ -4,9 +4,12 @@ import { wireId } from '../../../lib/ids.ts'
 import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
 import { transcriptOf } from '../../../pipeline/delivery/outcome/transcript.ts'
 import { POLICY_NAMES } from '../../../pipeline/delivery/tls-policy/host-tls-policy.ts'
+import type { ExplainedEmail } from '../../../pipeline/queue/explained.ts'
 import { mailboxText } from '../../../protocols/smtp/address.ts'
 import { type EmailParts, messageIdOf, parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
-import { withoutFeedback } from '../../../resources/events/email-status.ts'
+import { EXPLANATION_CODES, type ExplanationCode } from '../../../resources/emails/explanation/codes.ts'
+import type { Explanation } from '../../../resources/emails/explanation/explain.ts'
+import { hidesResult, withoutFeedback } from '../../../resources/events/email-status.ts'
 import { EMAIL_EVENTS } from '../../../resources/events/types.ts'
 import type { ListedEmail } from '../../../resources/search/list.ts'
 import { personalContent } from '../../../resources/templates/personal.ts'
@@ -45,6 +48,25 @@ export const emailRowSchema = z
   })
   .meta({ id: 'EmailRow' })
 
+const codes = Object.keys(EXPLANATION_CODES) as [ExplanationCode, ...ExplanationCode[]]
+export const explanationSchema = z
+  .object({
+    code: z.enum(codes).meta({
+      id: 'ExplanationCode',
+      description: Object.entries(EXPLANATION_CODES)
+        .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+        .join(' '),
+    }),
+    summary: z
+      .string()
+      .meta({ description: 'One plain sentence, or the number of recipients in each state.' }),
+    action: z.string().nullable().meta({ description: 'What the sender or the operator can do.' }),
+    next_attempt_at: timeSchema.nullable().meta({
+      description: 'Never in the past; null if no attempt follows or the next one is due.',
+    }),
+  })
+  .meta({ id: 'Explanation', description: 'Why the email or the recipient is in its state.' })
+
 const hostSchema = z.object({
   host: z.string(),
   ip: z.string(),
@@ -74,6 +96,7 @@ const recipientSchema = z.object({
   address: z.string(),
   kind: z.enum(['to', 'cc', 'bcc']),
   status,
+  explanation: explanationSchema,
   attempts: z.int().min(0),
   next_attempt_at: timeSchema.nullable(),
   mx_host: z.string().nullable(),
@@ -103,6 +126,7 @@ export const emailSchema = emailRowSchema
     tags: z.array(z.looseObject({})),
     attachments: z.array(attachmentSchema),
     error: z.string().nullable(),
+    explanation: explanationSchema,
     template_id: idSchema('tpl').nullable(),
     recipients: z.array(recipientSchema),
     events: z.array(eventSchema),
@@ -110,7 +134,11 @@ export const emailSchema = emailRowSchema
   .meta({ id: 'Email' })
 
 /** @param unsubscribeUrl unsubscribe link of an email of a broadcast, otherwise empty */
-export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<typeof emailSchema> {
+export function emailView(
+  parts: EmailParts,
+  { explanation, recipients }: ExplainedEmail,
+  unsubscribeUrl = '',
+): z.output<typeof emailSchema> {
   const { email, deliveries, attempts, events } = parts
   const content = personalContent({ ...email, content: parts.content }, () => unsubscribeUrl)
   return {
@@ -122,12 +150,14 @@ export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<type
     tags: parseList(email.tags),
     attachments: parseList<StoredAttachment>(email.attachments).map(attachmentView),
     error: email.error,
+    explanation,
     template_id: email.templateId && wireId('tpl', email.templateId),
-    recipients: deliveries.map(delivery =>
+    recipients: deliveries.map((delivery, i) =>
       recipientView(
         email,
         delivery,
         attempts.filter(attempt => attempt.ordinal === delivery.ordinal),
+        recipients[i]!,
       ),
     ),
     events: events.map(eventView),
@@ -157,31 +187,26 @@ export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema
   }
 }
 
-/**
- * In a region without feedback, the account sees `sent` and no details of delivery. It still sees that a
- * recipient was suppressed or canceled, but none of the attempts before.
- */
 function recipientView(
   email: EmailRow,
   delivery: DeliveryRow,
   attempts: readonly AttemptRow[],
+  explanation: Explanation,
 ): z.output<typeof recipientSchema> {
   const { address, kind } = delivery
-  const isHandedOver = delivery.signedAt !== null
-  const seen = withoutFeedback(delivery.status, isHandedOver)
-  const isHidden = isHandedOver || seen !== delivery.status
-  if (email.feedback === 0 && isHidden) {
+  if (hidesResult(email, delivery)) {
+    const seen = withoutFeedback(delivery.status, delivery.signedAt !== null)
     const status = seen === 'queued' ? (email.sentAt === null ? 'queued' : 'sent') : seen
     const unknown = { next_attempt_at: null, mx_host: null, reply: null, transcripts: [] }
-    return { address, kind, status, attempts: delivery.attempts, ...unknown }
+    return { address, kind, status, explanation, attempts: delivery.attempts, ...unknown }
   }
-  const waits = delivery.status === 'delivery_delayed' || delivery.status === 'queued'
   return {
     address,
     kind,
     status: statusWord(email, delivery),
+    explanation,
     attempts: delivery.attempts,
-    next_attempt_at: waits ? timestamp(delivery.nextAt) : null,
+    next_attempt_at: explanation.next_attempt_at,
     mx_host: delivery.lastMxHost ?? attempts.at(-1)?.mxHost ?? null,
     reply: delivery.lastReply ?? attempts.at(-1)?.reply ?? null,
     transcripts: attempts.map(transcriptOf),

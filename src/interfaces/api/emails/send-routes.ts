@@ -4,6 +4,8 @@ import { wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
+import { explainParts } from '../../../pipeline/queue/explained.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Db } from '../../../store/model/schema.ts'
@@ -26,9 +28,12 @@ interface EmailRoutesOptions {
   horizonOf: Plans['horizonOf']
   store: { db: Db; find: Find; readTogether: ReadTogether }
   secrets: SecretKeys
+  pathsTo: PathsTo
+  now(): number
 }
 
-export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOptions): Route[] {
+export function emailRoutes(options: EmailRoutesOptions): Route[] {
+  const { accept, horizonOf, store, secrets, pathsTo, now } = options
   const unsubscribeUrlOf = createFindUnsubscribeUrl({ find: store.find, secrets })
   return [
     {
@@ -61,7 +66,8 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
         const id = pathId(request, 'eml')
         const parts = await findEmailParts(store, accountId, id, await horizonOf(accountId))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
-        return ok(emailView(parts, await unsubscribeUrlOf(parts.email)))
+        const explained = await explainParts({ db: store.db, pathsTo, now: now() }, parts)
+        return ok(emailView(parts, explained, await unsubscribeUrlOf(parts.email)))
       },
     },
   ]

@@ -13,6 +13,7 @@ import {
 } from '../../../pipeline/queue/view.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import { DELIVERY_CLASS, type DestinationCapRow } from '../../../store/model/schema.ts'
+import { explanationSchema } from '../emails/schema.ts'
 import { bodyReader, pageQuery, readChoice, readPage, readParameter } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -79,6 +80,9 @@ const entrySchema = tallySchema.extend({
   oldest_at: timeSchema,
   next_at: timeSchema.nullable(),
   last_reply: z.string().nullable(),
+  explanation: explanationSchema.nullable().meta({
+    description: 'Why the deferred delivery that is due first waits.',
+  }),
   paths: pathsSchema,
 })
 export const queueSchema = z.object({
@@ -197,6 +201,7 @@ export function entryView(
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
     last_reply: entry.lastReply,
+    explanation: entry.explanation,
     paths: (paths.get(destinationOf(by, entry) ?? '') ?? []).map(pathView),
   })
 }

@@ -12,6 +12,7 @@ import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
 import type { EnvelopeFacts } from '../../../protocols/bounces/sentence/clauses.ts'
 import type { ReplyPhase } from '../../../protocols/bounces/sentence/reading.ts'
 import { formatReply, type SmtpReply } from '../../../protocols/smtp/reply.ts'
+import { type Cause, causeOfReply } from '../../../resources/emails/explanation/cause.ts'
 import { providerOf } from '../destinations/providers.ts'
 import type { CongestionSignal } from '../shaping/congestion-feedback.ts'
 import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
@@ -21,6 +22,8 @@ import type { HostAttempt } from './host-attempt.ts'
 export interface AttemptResult {
   kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
+  /** The reason, unless it follows from the class. */
+  cause?: Cause
   /** The phase that decided; `dns` when no host was tried. */
   phase: string | null
   reply: SmtpReply | null
@@ -129,6 +132,7 @@ export function resultOfFailure(failure: SmtpFailure, mxHost: string): AttemptRe
     reply,
     text: reply ? formatReply(reply) : message,
     hostAttempts: [],
+    ...(!meaning && { cause: causeOfFailure(failure) }),
     hostUnavailable: phase !== 'final-dot' && meaning?.class !== 'greylisted',
     ...(LOCAL_RESOURCE_ERRORS.has(failure.code ?? '') && { isLocalCause: true }),
   }
@@ -136,6 +140,17 @@ export function resultOfFailure(failure: SmtpFailure, mxHost: string): AttemptRe
 
 /** The operating system has no more files, buffers or memory. */
 const LOCAL_RESOURCE_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+
+/** Returns why a session or transaction broke off without a verdict. */
+function causeOfFailure({ kind, phase, code = '' }: SmtpFailure): Cause {
+  if (LOCAL_RESOURCE_ERRORS.has(code)) return { code: 'internal_error' }
+  if (phase === 'final-dot' && kind !== 'reply') return { code: 'unconfirmed' }
+  if (kind === 'timeout' || code === 'ETIMEDOUT') return { code: 'timed_out', phase }
+  if (kind === 'tls') return { code: 'tls_failed' }
+  if (kind === 'protocol' || kind === 'reply') return { code: 'protocol_error' }
+  if (code === 'ECONNREFUSED') return { code: 'connection_refused' }
+  return phase === 'connect' ? { code: 'connection_failed' } : { code: 'connection_lost', phase }
+}
 
 /** Unable to route (RFC 3463 §3.5). */
 const NO_ROUTE = '5.4.4'
@@ -145,6 +160,7 @@ export function resultWithoutHost(
   kind: AttemptResult['kind'],
   bounceClass: BounceClass,
   text: string,
+  cause: Cause,
 ): AttemptResult {
   return {
     kind,
@@ -152,16 +168,19 @@ export function resultWithoutHost(
     phase: 'dns',
     reply: null,
     text,
+    cause,
     hostAttempts: [],
     ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
   }
 }
 
 /** Returns what a negative reply means for the delivery, the address, the path and the operator. */
-function meant({ action, class: bounceClass, blamesAddress, pressure, hintMs, alert }: Meaning) {
+function meant(meaning: Meaning) {
+  const { action, class: bounceClass, blamesAddress, pressure, hintMs, alert } = meaning
   return {
     kind: action === 'bounce' ? ('bounced' as const) : ('deferred' as const),
     class: bounceClass,
+    cause: causeOfReply(meaning),
     pressure,
     ...(blamesAddress && { blamesAddress }),
     ...(hintMs !== undefined && { hintMs }),
@@ -203,7 +222,7 @@ export function requiresTls({ kind, reply }: AttemptResult): boolean {
  * deferred until TLS works.
  */
 export function waitingForTls(result: AttemptResult): AttemptResult {
-  return { ...result, kind: 'deferred', hostUnavailable: true }
+  return { ...result, kind: 'deferred', cause: { code: 'tls_required' }, hostUnavailable: true }
 }
 
 /** Phases before the recipient is named. */
@@ -232,6 +251,6 @@ export function relayed({ isLocalCause: _, ...result }: AttemptResult): AttemptR
     ...result,
     ...(kind === 'bounced' && { kind: 'deferred' }),
     hostUnavailable: true,
-    ...(isLoginFault && { alert: 'smart-host-login' }),
+    ...(isLoginFault && { alert: 'smart-host-login', cause: { code: 'smart_host_login' } }),
   }
 }

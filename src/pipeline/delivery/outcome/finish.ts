@@ -9,6 +9,7 @@
 import { idTime } from '../../../lib/ids.ts'
 import { bounceType } from '../../../protocols/bounces/rules/bounce-class.ts'
 import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
+import { type Cause, causeOfClass, storedCause } from '../../../resources/emails/explanation/cause.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/email-events.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { DeliveryStatus } from '../../../store/model/schema.ts'
@@ -145,6 +146,7 @@ function expired(delivery: ClaimedDelivery, result: AttemptResult, facts: Finish
   return {
     ...common(delivery, result, facts),
     ...proven(facts),
+    cause: storedCause({ code: 'expired', by: String(hours), last: causeOf(result) }),
     status: 'failed',
     outcome: 'deferred',
     nextAt: null,
@@ -177,6 +179,7 @@ function common(
     finishedAt,
     handedOverAt: message ? facts.startedAt : null,
     signedAt: message?.signedAt ?? null,
+    cause: storedCause(causeOf(result)),
     record: {
       reply: said.reply,
       mxHost: said.mxHost,
@@ -193,6 +196,19 @@ function common(
 function deliveredEvent(result: AttemptResult, { startedAt, finishedAt }: FinishFacts) {
   const delivery = deliveredData({ ...replyFacts(result), startedAt, finishedAt })
   return { type: 'email.delivered' as const, data: { delivery } }
+}
+
+/** Returns why the message was not delivered; undefined when it was. */
+function causeOf(result: AttemptResult): Cause | undefined {
+  const { kind, class: bounceClass, text, hostAttempts } = result
+  if (kind === 'delivered') return undefined
+  if (kind === 'suppressed') return { code: 'suppressed' }
+  const host = hostAttempts.at(-1)?.host
+  const known =
+    kind === 'failed'
+      ? { code: 'not_sendable' as const, by: text }
+      : causeOfClass(bounceClass, kind === 'bounced')
+  return { ...(host !== undefined && { host }), ...(result.cause ?? known) }
 }
 
 /** What the last host replied. */

@@ -16,6 +16,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
   {
     name: 'words: no relay',
     class: 'policy',
+    detail: 'relay_denied',
     words:
       /relay(?:ing)? (?:access )?(?:is )?(?:denied|not (?:permitted|allowed)|prohibited)|unable to relay|rcpthosts/,
     sample: 'rcpt 550 5.1.1 Relay access denied',
@@ -23,6 +24,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
   {
     name: 'words: TLS required',
     class: 'policy',
+    detail: 'tls_required',
     words: /(?:\btls|encryption)[^.]{0,30}(?:required|needed|mandatory)|must use (?:start)?tls/,
     sample: 'rcpt 550 5.1.1 You must use TLS',
   },
@@ -121,6 +123,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
   {
     name: 'words: reverse DNS missing',
     class: 'blocked',
+    detail: 'no_reverse_dns',
     words:
       /reverse (?:dns|lookup|hostname|name)|\bptr\b|\brdns\b|\bfcrdns\b|cannot find your (?:reverse )?hostname|dynamic(?:ally)? (?:assigned |allocated )?(?:ip|address|host)|dial-?up|generic (?:host ?)?name/,
     sample: 'rcpt 450 4.7.1 Client host rejected: cannot find your reverse hostname',

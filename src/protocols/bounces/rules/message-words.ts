@@ -45,12 +45,20 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     sample: 'final-dot 554 5.7.1 This looks like spam',
   },
   {
+    name: 'words: the message is refused by a policy',
+    class: 'content',
+    detail: 'policy',
+    phases: ['data', 'final-dot'],
+    words: /\bpolic(?:y|ies)\b/,
+    sample: 'final-dot 550 5.1.1 Message refused by policy',
+  },
+  {
     name: 'words: the message is refused',
     class: 'content',
     phases: ['data', 'final-dot'],
     words:
-      /\b(?:message|mail|content)\b[^.]{0,30}(?:reject|refus|not accept|quarantin)|\bpolic(?:y|ies)\b|quarantine|will not accept/,
-    sample: 'final-dot 550 5.1.1 Message refused by policy',
+      /\b(?:message|mail|content)\b[^.]{0,30}(?:reject|refus|not accept|quarantin)|quarantine|will not accept/,
+    sample: 'final-dot 550 5.1.1 Message refused',
   },
   {
     name: 'no recipient was accepted',

@@ -39,6 +39,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
   {
     name: 'google: reverse DNS missing',
     class: 'blocked',
+    detail: 'no_reverse_dns',
     provider: 'google',
     statuses: ['7.23', '7.25'],
     sample: 'final-dot 421 4.7.23 The sending address has no PTR record',
@@ -46,6 +47,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
   {
     name: 'google: TLS required',
     class: 'policy',
+    detail: 'tls_required',
     provider: 'google',
     statuses: ['7.29'],
     sample: 'final-dot 421 4.7.29 This message was not sent over TLS',

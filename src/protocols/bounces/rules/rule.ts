@@ -7,6 +7,9 @@ import { type BounceClass, isAddressFault } from './bounce-class.ts'
 /** Kind of alert that a reply raises for the operator. */
 export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
 
+/** What a rule knows beyond its class. */
+export type RuleDetail = 'policy' | 'relay_denied' | 'tls_required' | 'no_reverse_dns'
+
 export interface Rule {
   /** Unique name in logs and tests. */
   name: string
@@ -38,6 +41,7 @@ export interface Rule {
   namesRecipient?: true
   /** True if the reply concerns limits of one recipient and not of the destination. */
   oneRecipient?: true
+  detail?: RuleDetail
   /** Alert that each reply of this rule raises. Rules of class `blocked` always raise `ip-reputation`. */
   alert?: RuleAlert
   /** Phase, code and text of a reply that this rule matches, and no rule before it. */

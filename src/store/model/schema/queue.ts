@@ -46,7 +46,7 @@ export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3, he
 export const DELIVERY_CLASS = { transactional: 0, broadcast: 1, retry: 2 } as const
 
 /** Columns of a delivery without a lease. */
-export const NO_LEASE = { leaseOwner: null, leaseUntil: null }
+export const NO_LEASE = { leaseOwner: null, leaseUntil: null, leasedAt: null }
 
 /** A delivery: one envelope recipient of an email. */
 export interface DeliveryRow {
@@ -69,10 +69,14 @@ export interface DeliveryRow {
   expiresAt: number
   leaseOwner: string | null
   leaseUntil: number | null
+  /** Time of the claim. */
+  leasedAt: number | null
   /** Last reply of a waiting delivery; when it is done, the record of its last attempt has it. */
   lastReply: string | null
   lastMxHost: string | null
   lastAttemptAt: number | null
+  /** Reason of the last result that was not a success, as JSON. Read by `readCause`. */
+  cause: Json | null
   /** Time of the signatures (`t=`), in ms since the epoch. */
   signedAt: number | null
   /** JSON `[{keyId, bytes}]`, base64, of a deferred delivery: the next attempt sends the same signatures. */

@@ -11,11 +11,15 @@ export interface MailSelector {
   emailId: Id | null
 }
 
+/** Who has set a hold: the operator, this installation, or the account that paused its broadcast. */
+export type HoldOrigin = 'operator' | 'automatic' | 'account'
+
 /** A hold: matching mail stays in the queue. */
 export interface QueueHoldRow extends MailSelector {
   id: Id
   /** Reason that the operator gave. */
   reason: string | null
+  origin: HoldOrigin
   createdAt: number
   /** 1 when the hold is the pause of a broadcast and was not set by the operator. */
   isPause: Flag

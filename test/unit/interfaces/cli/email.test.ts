@@ -104,6 +104,7 @@ test('email show: every attempt is shown, also in regions without feedback', asy
     `Created    ${at(-60_000)}`,
     '',
     `a@there.test (to): delivery_delayed, 1 attempt, next attempt in 5 min, at ${at(5 * 60_000)}`,
+    '  mx2.there.test deferred the message without a known reason.',
     `  Attempt 1, ${at(-100)}: deferred in 100 ms at rcpt: 451 4.7.1 [31mlater`,
     '    mx1.there.test [192.0.2.7] from 198.51.100.1, no TLS, policy none',
     '      connect        12 ms  refused',
@@ -153,7 +154,7 @@ test('email show: held, in progress and scheduled deliveries are labelled', asyn
   await claim(accountId, 'near.test')
   await run('putHold', {
     ...{ domain: 'far.test', accountId: null, broadcastId: null, emailId: null },
-    ...{ id: holdId, reason: null, createdAt: clock.now(), releasedAt: null },
+    ...{ id: holdId, reason: null, origin: 'operator', createdAt: clock.now(), releasedAt: null },
   })
   const { out } = await runLine('email', wireId('eml', emailId))
   assert.match(out, /^a@there\.test \(to\): queued, 0 attempts, will be tried next$/m)

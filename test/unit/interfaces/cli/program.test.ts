@@ -416,8 +416,8 @@ test('queue show: domains are sorted by size, and remote text is one line', asyn
   clock.advance(3 * 3_600_000)
   const { out } = await runLine('queue')
   assert.equal(out.split('\n').slice(0, 3), [
-    'DOMAIN      QUEUED  DEFERRED  IN PROGRESS  HELD  OLDEST  NEXT  LAST REPLY',
-    'there.test       1         1            0     0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
+    'DOMAIN      QUEUED  DEFERRED  IN PROGRESS  HELD  OLDEST  NEXT  REASON',
+    'there.test       1         1            0     0  3 h     now   mx.there.test deferred the message without a known reason.',
     'far.test         0         0            1     0  3 h',
   ])
   assert.match(out, /1 queued, 1 deferred, 1 in progress, 0 held, for 2 domains\./)
@@ -435,9 +435,22 @@ test('queue show: domains are sorted by size, and remote text is one line', asyn
     oldest_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
     next_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
     last_reply: 'mx.there.test: 451 4.7.1 \x1b[31mbusy\r\nnow',
+    explanation: {
+      code: 'deferred',
+      summary: 'mx.there.test deferred the message without a known reason.',
+      action: null,
+      next_attempt_at: new Date(next).toISOString(),
+    },
   })
   const held = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
-  await run('putHold', { ...held, id: holdId, reason: null, createdAt: clock.now(), releasedAt: null })
+  await run('putHold', {
+    ...held,
+    id: holdId,
+    reason: null,
+    origin: 'operator',
+    createdAt: clock.now(),
+    releasedAt: null,
+  })
   assert.match(
     (await runLine('queue')).out,
     /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, for 2 domains\./,
@@ -467,7 +480,14 @@ test('queue ages, queue destinations: deliveries are shown by age, held ones sep
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
   const held = { domain: 'far.test', accountId: null, broadcastId: null, emailId: null }
   const [id, createdAt] = [newId(clock.now()), clock.now()]
-  await run('putHold', { ...held, id, reason: 'a \x1b[31mreason', createdAt, releasedAt: null })
+  await run('putHold', {
+    ...held,
+    id,
+    origin: 'operator',
+    reason: 'a \x1b[31mreason',
+    createdAt,
+    releasedAt: null,
+  })
   change("insert into domain_destinations values ('there.test', 'mx.there.test', 0)")
   clock.advance(7 * 60_000)
   const { out } = await runLine('queue', 'ages')

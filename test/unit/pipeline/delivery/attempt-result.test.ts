@@ -122,8 +122,8 @@ for (const [phase, kind, line, expected] of [
     assert.equal(resultOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }, HOST), outcome)
   })
 
-const deferred = resultWithoutHost('deferred', 'unknown', 'not known')
-const bounced = resultWithoutHost('bounced', 'no-route', 'no address')
+const deferred = resultWithoutHost('deferred', 'unknown', 'not known', { code: 'dns_failed' })
+const bounced = resultWithoutHost('bounced', 'no-route', 'no address', { code: 'no_mail_host' })
 const connectFailed = resultOfFailure(failure('connect', 'network'), HOST)
 const sentAway = resultOfFailure(failure('banner', 'reply', '554 go away'), HOST)
 
@@ -156,6 +156,7 @@ test('a result without a host does not make a host unavailable', () => {
     phase: 'dns',
     reply: null,
     text: 'not known',
+    cause: { code: 'dns_failed' },
     hostAttempts: [],
   })
 })

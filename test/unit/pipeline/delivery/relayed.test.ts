@@ -31,7 +31,11 @@ function short({ kind, hostUnavailable, alert }: AttemptResult): string {
 for (const [name, outcome, expected] of [
   ['554 as a greeting', sentAway('banner', '554 5.3.2 not for you'), 'deferred, trouble'],
   ['421 as a greeting', sentAway('banner', '421 4.3.2 closing'), 'deferred, trouble'],
-  ['no address', resultWithoutHost('bounced', 'no-route', 'relay.test has no address'), 'deferred, trouble'],
+  [
+    'no address',
+    resultWithoutHost('bounced', 'no-route', 'relay.test has no address', { code: 'no_mail_host' }),
+    'deferred, trouble',
+  ],
   ['535 to the login', sentAway('auth', '535 5.7.8 wrong'), 'deferred, trouble, smart-host-login'],
   ['550 to the login', sentAway('auth', '550 5.7.1 locked'), 'deferred, trouble, smart-host-login'],
   ['454 to the login', sentAway('auth', '454 4.7.0 later'), 'deferred, trouble'],

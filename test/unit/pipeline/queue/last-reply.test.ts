@@ -35,7 +35,8 @@ test('queue view: the last reply is that of the deferred delivery due first', as
   set('d@far.test', 'state = 1')
   set('g@far.test', 'state = 1, class = 2')
   set('e@done.test', 'state = 2')
-  assert.equal(await findLastReply(db, 'there.test'), { lastReply: '451 busy', lastMxHost: 'mx.there.test' })
+  const { lastReply, lastMxHost } = (await findLastReply(db, 'there.test'))!
+  assert.equal([lastReply, lastMxHost], ['451 busy', 'mx.there.test'])
   assert.is(await findLastReply(db, 'far.test'), undefined)
   assert.is((await findLastReply(db, 'there.test', accountId))?.lastReply, '451 busy')
   assert.is(await findLastReply(db, 'there.test', newId(clock.now())), undefined)

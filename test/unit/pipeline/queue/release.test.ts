@@ -116,11 +116,16 @@ for (const status of ['pending', 'failed', 'deleted'])
     assert.equal(rows('select status, error, sent_at from emails'), [
       { status: 'failed', error: reason, sent_at: null },
     ])
+    const explanation = {
+      ...{ code: 'not_sendable', summary: `Not sent: ${reason}` },
+      ...{ action: null, next_attempt_at: null },
+    }
+    const data = JSON.stringify({ failed: { reason }, explanation })
     assert.equal(
       rows("select type, recipient, data from events where type <> 'email.scheduled' order by id"),
       [
-        { type: 'email.failed', recipient: 'a@there.test', data: JSON.stringify({ failed: { reason } }) },
-        { type: 'email.failed', recipient: 'b@there.test', data: JSON.stringify({ failed: { reason } }) },
+        { type: 'email.failed', recipient: 'a@there.test', data },
+        { type: 'email.failed', recipient: 'b@there.test', data },
       ],
     )
     assert.equal(totals(), [{ kind: 'emails.failed', count: 1 }])

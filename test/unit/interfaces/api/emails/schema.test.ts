@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
 import { emailView } from '../../../../../src/interfaces/api/emails/schema.ts'
 import { timestamp } from '../../../../../src/interfaces/api/schema/timestamp.ts'
+import type { Id } from '../../../../../src/lib/ids.ts'
+import { explainParts } from '../../../../../src/pipeline/queue/explained.ts'
 import { mailboxText, parseMailbox } from '../../../../../src/protocols/smtp/address.ts'
 import { packRecord } from '../../../../../src/resources/emails/attempt-record.ts'
 import { findEmailParts } from '../../../../../src/resources/emails/email-rows.ts'
@@ -32,6 +34,17 @@ test('timestamps: they have milliseconds and Z, and a missing one is null', () =
   assert.is(timestamp(null), null)
 })
 
+/** The email as the API shows it. */
+async function viewOf(
+  store: Awaited<ReturnType<typeof openLocalStore>>,
+  accountId: Id,
+  emailId: Id,
+  now: number,
+) {
+  const parts = (await findEmailParts(store, accountId, emailId, 0))!
+  return emailView(parts, await explainParts({ db: store.db, now }, parts))
+}
+
 /** An email to x@there.test that has been deferred once, in a region with or without feedback. */
 async function deferredOnce(t: TestContext, region: string) {
   const store = await t.using(openLocalStore())
@@ -51,7 +64,7 @@ async function deferredOnce(t: TestContext, region: string) {
   }
   await finish(0, endings.deferred(clock.now(), 60_000))
   const recipient = async () => {
-    const view = emailView((await findEmailParts(store, accountId, emailId, 0))!)
+    const view = await viewOf(store, accountId, emailId, clock.now())
     return { ...view.recipients[0]!, emailStatus: view.status, error: view.error }
   }
   return { ...post, run: store.run, accountId, emailId, finish, recipient }
@@ -103,7 +116,7 @@ test('region without feedback: a failure before the transfer is shown', async t 
   const [delivery] = await post.claim(accountId)
   const over = { ...endings.failed('the email is gone'), handedOverAt: null }
   await store.run('finish', finishFor(delivery!, post.clock.now(), over))
-  const [recipient] = emailView((await findEmailParts(store, accountId, emailId, 0))!).recipients
+  const [recipient] = (await viewOf(store, accountId, emailId, post.clock.now())).recipients
   assert.equal([recipient!.status, recipient!.transcripts.length], ['failed', 1])
 })
 
