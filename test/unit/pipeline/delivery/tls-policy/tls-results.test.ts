@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import type { SmtpSession } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type {
+  SessionFailure,
+  SmtpFailure,
+  SmtpSession,
+} from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
 import type { HostTlsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { StsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { nextHopTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
@@ -57,6 +61,61 @@ test('a host contacted in plain text because its TLS failed is not counted as la
   assert.equal([result, reason], ['validation-failure', 'alert internal error'])
 })
 
+const failureOf = (failed: Partial<SmtpFailure>): SmtpFailure => ({
+  phase: 'tls',
+  kind: 'tls',
+  reply: null,
+  message: 'told',
+  ...failed,
+})
+const UNDER_NO_POLICY = { policy: 'none', options: { tls: 'none' }, brokenTls: null } as const
+
+for (const [what, failed, expected] of [
+  ['454 to STARTTLS', { phase: 'starttls', kind: 'reply' }, ['starttls-not-supported', 'told']],
+  ['STARTTLS not offered', { phase: 'starttls', kind: 'tls' }, ['starttls-not-supported', null]],
+  ['an alert', {}, ['validation-failure', 'told']],
+  ['an unknown code', { code: 'ERR_SSL_WRONG' }, ['validation-failure', 'told']],
+  ['an expired certificate', { code: 'CERT_HAS_EXPIRED' }, ['certificate-expired', 'CERT_HAS_EXPIRED']],
+  [
+    'a certificate of tomorrow',
+    { code: 'CERT_NOT_YET_VALID' },
+    ['certificate-expired', 'CERT_NOT_YET_VALID'],
+  ],
+  [
+    "another host's certificate",
+    { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    ['certificate-host-mismatch', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ],
+  [
+    'a self-signed certificate',
+    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    ['certificate-not-trusted', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ],
+] as const) {
+  const failure = failureOf(failed)
+  test(`${what} is counted alike for a session that failed and for one in plain text after it`, async () => {
+    const unopened = { failure, localAddress: null, tlsFallback: null } as unknown as SessionFailure
+    const inPlain = { facts: { ...inPlainText.facts, tlsFallback: failure } } as SmtpSession
+    for (const opened of [unopened, inPlain]) {
+      const { result, reason } = await countedOf(results =>
+        results.count(nextHop, UNDER_NO_POLICY, 'mx.test', '192.0.2.1', opened),
+      )
+      assert.equal([result, reason], expected)
+    }
+  })
+}
+
+test('a session that failed after TLS failed is counted by its TLS, and one without TLS in play is not', async () => {
+  const timeout = failureOf({ phase: 'banner', kind: 'timeout' })
+  const { result } = await countedOf(results => {
+    const failed = { failure: timeout, localAddress: null } as unknown as SessionFailure
+    results.count(nextHop, UNDER_NO_POLICY, 'mx.test', '192.0.2.1', { ...failed, tlsFallback: null })
+    const tlsFallback = failureOf({ code: 'CERT_HAS_EXPIRED' })
+    results.count(nextHop, UNDER_NO_POLICY, 'mx.test', '192.0.2.1', { ...failed, tlsFallback })
+  })
+  assert.is(result, 'certificate-expired')
+})
+
 const STS: StsPolicy = {
   domain: 'there.test',
   mode: 'enforce',
@@ -87,6 +146,24 @@ test('a host that the policy rules out is counted, with the policy', async () =>
     ],
   })
 })
+
+for (const [what, host, reason, result] of [
+  ['a good session', 'other.there.test', null, ''],
+  ['an unlisted host', 'mx.there.test', null, 'validation-failure'],
+  ['an untrusted certificate', 'other.there.test', 'SELF_SIGNED_CERT_IN_CHAIN', 'certificate-not-trusted'],
+  ['an unknown fault', 'other.there.test', 'UNABLE_TO_GET_CRL', 'certificate-not-trusted'],
+] as const)
+  test(`${what} under MTA-STS is counted by what the policy asks, without a policy as a success`, async () => {
+    const facts = { ...inPlainText.facts, tls: { unauthorizedReason: reason } }
+    const session = { facts } as unknown as SmtpSession
+    const resultWith = async (sts: StsPolicy | null) => {
+      const hop = { ...nextHop, sts } as typeof nextHop
+      const row = await countedOf(results => results.count(hop, UNDER_NO_POLICY, host, '192.0.2.1', session))
+      return [row.policyType, row.result]
+    }
+    assert.equal(await resultWith(STS), ['sts', result])
+    assert.equal(await resultWith(null), ['no-policy-found', ''])
+  })
 
 test('a host that DNSSEC does not validate is counted without a policy', async () => {
   const { policyType, mxHost, policy } = await countedOf(results =>
