@@ -5,25 +5,25 @@
  *
  *   npm run test:mutants -- [--seed 1] [--n 60] [--skip 0] [--whole] [folder or file]...
  *
- * The nearest tests are those that import the file, and those whose words are most like the lines around the
- * fault. With
- * --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the first
- * faults of a seed, to continue a run that has ended early.
+ * The nearest tests are those that import the file, those that import a user of it, those of the same
+ * folder, and those whose words are most like the lines around the fault. With --whole, all of `npm test`
+ * runs against the faults that these have not noticed. --skip leaves out the first faults of a seed, to
+ * continue a run that has ended early.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../test/kit/random.ts'
 import { faultsOf, type PlantedFault } from './planted-faults.ts'
 
-/** Tests beside those that import the file. */
+/** Number of tests of each kind of nearness. */
 const SIMILAR_TESTS = 12
 const WINDOW_LINES = 20
 /** A fault that makes tests hang is noticed by that. */
-const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '150000' }
+const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '60000' }
 /** Tests of texts, which no fault of these kinds changes. */
 const WITHOUT_TEXT_TESTS = /^test\/unit\/(?:docs|layers|words|standards|log-events)\.test\.ts$/
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -39,12 +39,15 @@ const { values, positionals } = parseArgs({
 })
 const random = createRandom(Number(values.seed))
 const copy = copyOfTree()
-process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
+let running: number | undefined
+process.once('exit', () => {
+  endTests()
+  rmSync(copy, { recursive: true, force: true })
+})
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-const sources = listed('src').filter(
-  file => file.endsWith('.ts') && !file.endsWith('.d.ts') && isWanted(file),
-)
+const allSources = listed('src').filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+const sources = allSources.filter(isWanted)
 const tests = listed('test').filter(
   file => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(file) && !WITHOUT_TEXT_TESTS.test(file),
 )
@@ -91,17 +94,23 @@ async function failureOf(paths: readonly string[]): Promise<string | undefined> 
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...TEST_ENV },
   })
+  running = child.pid
   let failure: string | undefined
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (failure) return
     failure = /^FAIL.*$/m.exec(text)?.[0]
-    if (failure) process.kill(-child.pid!, 'SIGTERM')
+    if (failure) endTests()
   })
   const code = await new Promise<number | null>(done => child.on('close', done))
+  running = undefined
   return failure ?? (code === 0 ? undefined : `exit ${code}`)
 }
 
-/** Tests that import the file, the most similar first, and then the most similar of the others. */
+function endTests() {
+  if (running !== undefined) process.kill(-running, 'SIGTERM')
+}
+
+/** Tests that import the file or belong to its folder, and then the most similar of the others. */
 function nearestTests(file: string, fault: PlantedFault): string[] {
   const lines = textOf(file).split('\n')
   const line = lineOf(file, fault)
@@ -114,13 +123,20 @@ function nearestTests(file: string, fault: PlantedFault): string[] {
     return sum / Math.sqrt(own.size)
   }
   const bySimilarity = tests.toSorted((a, b) => likeness(b) - likeness(a))
-  const importing = bySimilarity.filter(test => imports(test, file)).slice(0, SIMILAR_TESTS)
-  return [...new Set([...importing, ...bySimilarity.slice(0, SIMILAR_TESTS)])]
+  const users = allSources.filter(source => imports(source, file))
+  const folder = dirname(file).replace(/^src/, 'test/unit')
+  const kinds = [
+    (test: string) => imports(test, file),
+    (test: string) => users.some(user => imports(test, user)),
+    (test: string) => dirname(test) === folder,
+    () => true,
+  ]
+  return [...new Set(kinds.flatMap(kind => bySimilarity.filter(kind).slice(0, SIMILAR_TESTS)))]
 }
 
-function imports(test: string, file: string): boolean {
-  const specifier = relative(resolve(root, test, '..'), resolve(root, file))
-  return textOf(test).includes(`from '${specifier}'`)
+function imports(importer: string, file: string): boolean {
+  const path = relative(resolve(root, dirname(importer)), resolve(root, file))
+  return textOf(importer).includes(`from '${path.startsWith('.') ? path : `./${path}`}'`)
 }
 
 function wordsOf(text: string): Set<string> {
