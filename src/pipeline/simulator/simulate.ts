@@ -22,6 +22,7 @@ export interface Simulated {
 
 const ACCEPTED: SmtpReply = { code: 250, enhanced: '2.0.0', text: 'accepted by the simulator' }
 const NO_USER: SmtpReply = { code: 550, enhanced: '5.1.1', text: 'no such user at the simulator' }
+const SUPPRESSED: SmtpReply = { code: 550, enhanced: '5.7.1', text: 'the address is suppressed (simulated)' }
 const FULL: SmtpReply = { code: 552, enhanced: '5.2.2', text: 'the mailbox is full (simulated)' }
 const LATER: SmtpReply = { code: 451, enhanced: '4.7.1', text: 'try again later (simulated)' }
 const FAILED: SmtpReply = {
@@ -56,7 +57,7 @@ export function simulate(address: string, attempt: number): Simulated {
     case 'soft-bounced':
       return { outcome: 'bounced', class: 'mailbox-full', reply: FULL, followedBy: [] }
     case 'suppressed':
-      return { outcome: 'suppressed', class: 'unknown', reply: NO_USER, followedBy: [] }
+      return { outcome: 'suppressed', class: 'unknown', reply: SUPPRESSED, followedBy: [] }
     case 'failed':
       return { outcome: 'failed', class: 'unknown', reply: FAILED, followedBy: [] }
     default:

@@ -3,7 +3,7 @@ import type { Domain, Metrics } from '../../../../src/interfaces/dashboard/web/a
 import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
 import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
 import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
-import { meaningOf, securityWords } from '../../../../src/interfaces/dashboard/web/labels/replies.ts'
+import { securityWords } from '../../../../src/interfaces/dashboard/web/labels/replies.ts'
 import { realMetrics } from '../../../../src/interfaces/dashboard/web/labels/simulated.ts'
 import { progressOf } from '../../../../src/interfaces/dashboard/web/labels/steps.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -38,22 +38,6 @@ test('percent: precision depends on the value', () => {
     '100 %',
   ])
   assert.equal([counted(1, 'email'), counted(2_000, 'email')], ['1 email', '2,000 emails'])
-})
-
-for (const [reply, meaning] of [
-  ['550 5.1.1 user unknown', /mailbox does not exist/],
-  ['452 4.2.2 over quota', /full/],
-  ['451 4.7.1 greylisted, try again', /greylisting/],
-  ['550 5.7.26 DMARC policy', /Authentication failed/],
-  ['554 5.7.1 listed at zen.spamhaus.org', /blocklist/],
-  ['421 please slow down', /deferred/],
-  ['599 whatever', /permanently/],
-] as const)
-  test(`SMTP reply: "${reply}" is explained`, () => assert.match(meaningOf(reply)!, meaning))
-
-test('SMTP reply: a 2xx reply has no explanation', () => {
-  assert.is(meaningOf('250 2.0.0 taken'), undefined)
-  assert.is(meaningOf(null), undefined)
 })
 
 test('TLS label: encryption and verification are described', () => {

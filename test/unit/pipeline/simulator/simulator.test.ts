@@ -18,7 +18,7 @@ const TABLE: [localPart: string, verdict: string, reply: string, sequel: string[
   ['delayed', 'deferred', '451 4.7.1', []],
   ['bounced', 'bounced invalid-recipient', '550 5.1.1', []],
   ['soft-bounced', 'bounced mailbox-full', '552 5.2.2', []],
-  ['suppressed', 'suppressed', '550 5.1.1', []],
+  ['suppressed', 'suppressed', '550 5.7.1', []],
   ['failed', 'failed', '554 5.0.0', []],
   ['nobody-we-know', 'bounced invalid-recipient', '550 5.1.1', []],
   ['toString', 'bounced invalid-recipient', '550 5.1.1', []],

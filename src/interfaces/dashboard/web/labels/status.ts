@@ -20,10 +20,10 @@ export const EMAIL_WORDS: Readonly<Record<EmailStatus, Word>> = {
   delivery_delayed: {
     label: 'Deferred',
     tone: 'warn',
-    meaning: 'The receiving server temporarily rejected the email. Mailhorn retries automatically.',
+    meaning: 'The email is not delivered yet. Mailhorn retries automatically.',
   },
   delivered: { label: 'Delivered', tone: 'good', meaning: 'The receiving server accepted the email.' },
-  bounced: { label: 'Bounced', tone: 'bad', meaning: 'The receiving server permanently rejected the email.' },
+  bounced: { label: 'Bounced', tone: 'bad', meaning: 'The email cannot be delivered.' },
   complained: { label: 'Complaint', tone: 'bad', meaning: 'A recipient marked the email as spam.' },
   suppressed: {
     label: 'Suppressed',
@@ -33,7 +33,7 @@ export const EMAIL_WORDS: Readonly<Record<EmailStatus, Word>> = {
   failed: {
     label: 'Failed',
     tone: 'bad',
-    meaning: 'The email could not be delivered and is not retried. See the reason below.',
+    meaning: 'Delivery failed.',
   },
   canceled: { label: 'Canceled', tone: 'none', meaning: 'The email was canceled before it was sent.' },
 }

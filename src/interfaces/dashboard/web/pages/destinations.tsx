@@ -11,7 +11,6 @@ import { actions, type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { count, percent } from '../labels/numbers.ts'
-import { meaningOf } from '../labels/replies.ts'
 import { PathState } from './path-state.tsx'
 
 type Destination = Destinations['data'][number]
@@ -69,8 +68,7 @@ function columnsOf({ reload, onReplies }: ColumnActs): Column<Destination>[] {
     {
       head: 'Server',
       text: ({ site }) => site,
-      second: ({ replies, pause_reason }) =>
-        pause_reason ?? meaningOf(troublesOf(replies)[0]?.example ?? null),
+      second: ({ replies, pause_reason }) => pause_reason ?? troublesOf(replies)[0]?.example,
     },
     {
       head: 'Delivered',
@@ -125,9 +123,9 @@ function Replies({ destination, onClose }: { destination: Destination; onClose: 
   return (
     <Dialog title={`Replies of ${destination.site}`} wide onClose={onClose}>
       <ul class="dialog-body">
-        {troublesOf(destination.replies).map(({ form, example, count: said }) => (
+        {troublesOf(destination.replies).map(({ form, example, count: said, class: why }) => (
           <li key={form}>
-            <b class="number">{count(said)} ×</b> {meaningOf(example)}
+            <b class="number">{count(said)} ×</b> {why === 'unknown' ? '' : why}
             <div class="mono quiet">{example}</div>
           </li>
         ))}

@@ -5,15 +5,14 @@ import { useLoad } from '../api/load.ts'
 import type { Email } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
-import { Note, Pending, say } from '../components/feedback.tsx'
+import { Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
-import { meaningOf } from '../labels/replies.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
-import { Recipients } from './recipients.tsx'
+import { Reason, Recipients } from './recipients.tsx'
 import { ResendDialog } from './resend.tsx'
 
 const LIVE_MS = 2_500
@@ -27,7 +26,7 @@ export function EmailPage({ params: { id } }: PageProps) {
   if (!email) return <Pending of={{ error, reload }} />
   const wanted = ENDED.has(email.status) ? CALM_MS : LIVE_MS
   if (wanted !== everyMs) setEvery(wanted)
-  const { label, tone, meaning } = EMAIL_WORDS[email.status]
+  const { label, tone } = EMAIL_WORDS[email.status]
   return (
     <>
       <Head
@@ -35,21 +34,13 @@ export function EmailPage({ params: { id } }: PageProps) {
         from={['/emails', 'Emails']}
         lead={
           <>
-            <Mark tone={tone}>{label}</Mark> {meaning}
+            <Mark tone={tone}>{label}</Mark> <Reason explanation={email.explanation} />
           </>
         }
       >
         <Acts email={email} reload={reload} />
       </Head>
-      {email.error && (
-        <Note tone={tone === 'bad' ? 'bad' : 'warn'}>
-          <p>
-            <b>{meaningOf(email.error) ?? 'Reason given by the server:'}</b>
-          </p>
-          <p class="mono quiet">{email.error}</p>
-        </Note>
-      )}
-      <Recipients email={email} />
+      <Recipients email={email} reload={reload} />
       <div class="halves">
         <Card title="Details">
           <AboutEmail email={email} />

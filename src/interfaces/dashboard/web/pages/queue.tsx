@@ -12,7 +12,6 @@ import { actions, type Column, ResourceList, timeColumn } from '../components/li
 import { usePaged } from '../components/paged.ts'
 import { Card, Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
-import { meaningOf } from '../labels/replies.ts'
 import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
 
@@ -127,7 +126,7 @@ function columnsOf(
     {
       head: by === 'domain' ? 'Domain' : 'Server',
       text: ({ domain, site }) => (by === 'domain' ? domain : site) ?? 'Unknown',
-      second: ({ last_reply }) => last_reply && (meaningOf(last_reply) ?? last_reply),
+      second: ({ explanation }) => explanation?.summary,
     },
     {
       head: 'Waiting',

@@ -1,30 +1,58 @@
 /** Delivery status of each recipient, with the SMTP transcript of every attempt. */
+import { call } from '../api/client.ts'
 import type { Attempt, Email, Recipient } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
+import { say } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
-import { meaningOf, phaseLabel, phaseMeaning, securityWords } from '../labels/replies.ts'
+import { phaseLabel, phaseMeaning, securityWords } from '../labels/replies.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { clockTime } from '../labels/time.ts'
 
-export function Recipients({ email }: { email: Email }) {
+/** Why a message is in its state, what can be done, and when it is tried next. */
+export function Reason({ explanation: { code, summary, action, next_attempt_at } }: ReasonProps) {
   return (
-    <Card
-      title="Delivery"
-      lead={email.recipients.length > 1 ? counted(email.recipients.length, 'recipient') : undefined}
-      flush
-    >
+    <>
+      {summary}
+      {action && ` ${action}`}
+      {next_attempt_at && code !== 'scheduled' && (
+        <>
+          {' '}
+          Next attempt: <Time at={next_attempt_at} />.
+        </>
+      )}
+    </>
+  )
+}
+
+interface ReasonProps {
+  explanation: Email['explanation']
+}
+
+export function Recipients({ email, reload }: { email: Email; reload: () => void }) {
+  const isOnly = email.recipients.length === 1
+  return (
+    <Card title="Delivery" lead={isOnly ? undefined : counted(email.recipients.length, 'recipient')} flush>
       {email.recipients.map(recipient => (
-        <RecipientRow key={recipient.address} recipient={recipient} isOpen={email.recipients.length === 1} />
+        <RecipientRow key={recipient.address} {...{ email, recipient, isOnly, reload }} />
       ))}
     </Card>
   )
 }
 
-function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boolean }) {
-  const { address, kind, status, mx_host, reply, next_attempt_at, transcripts } = recipient
+interface RecipientRowProps {
+  email: Email
+  recipient: Recipient
+  /** The reason of the only recipient stands at the head of the page. */
+  isOnly: boolean
+  reload: () => void
+}
+
+function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
+  const { address, kind, status, explanation, mx_host, reply, transcripts } = recipient
   const { label, tone } = EMAIL_WORDS[status]
-  const explained = meaningOf(reply)
   return (
     <div class="recipient stack">
       <div class="row row-apart">
@@ -32,18 +60,16 @@ function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boo
           <b>{address}</b>
           {kind !== 'to' && <span class="quiet"> ({kind})</span>}
         </span>
-        <Mark tone={tone}>{label}</Mark>
+        <span class="row">
+          <WaitingActs {...{ email, recipient, reload }} />
+          <Mark tone={tone}>{label}</Mark>
+        </span>
       </div>
-      <p>
-        {sentence(recipient)}
-        {explained && <b> {explained}</b>}
-        {next_attempt_at && (
-          <>
-            {' '}
-            Next attempt: <Time at={next_attempt_at} />.
-          </>
-        )}
-      </p>
+      {!isOnly && (
+        <p>
+          <Reason explanation={explanation} />
+        </p>
+      )}
       {reply && (
         <p class="mono quiet">
           {mx_host && `${mx_host}: `}
@@ -51,7 +77,7 @@ function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boo
         </p>
       )}
       {transcripts.length > 0 && (
-        <details open={isOpen && transcripts.length === 1 && status !== 'delivered'}>
+        <details open={isOnly && transcripts.length === 1 && status !== 'delivered'}>
           <summary class="small quiet">{counted(transcripts.length, 'attempt')} (SMTP transcript)</summary>
           <ol class="stack" style={{ marginTop: '12px' }}>
             {transcripts.map(attempt => (
@@ -66,30 +92,39 @@ function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boo
   )
 }
 
-function sentence({ status, mx_host, attempts }: Recipient): string {
-  const server = mx_host ?? 'the receiving server'
-  switch (status) {
-    case 'delivered':
-      return `${capital(server)} accepted the message${attempts > 1 ? ` on attempt ${attempts}` : ''}.`
-    case 'complained':
-      return 'The message was delivered, and the recipient marked it as spam. The address is now suppressed.'
-    case 'bounced':
-      return `${capital(server)} permanently rejected the message.`
-    case 'delivery_delayed':
-      return `${capital(server)} deferred the message after ${counted(attempts, 'attempt')}.`
-    case 'suppressed':
-      return 'The message was not sent because the address is on your suppression list.'
-    case 'failed':
-      return `Delivery failed after ${counted(attempts, 'attempt')}.`
-    case 'canceled':
-      return 'The message was canceled before it was sent.'
-    case 'scheduled':
-      return 'The message is scheduled and has not been sent yet.'
-    case 'sent':
-      return 'Delivery is in progress.'
-    default:
-      return 'The message is waiting for its first delivery attempt.'
+/** Tries a recipient that waits now, or gives it up. */
+function WaitingActs({ email: { id }, recipient, reload }: Omit<RecipientRowProps, 'isOnly'>) {
+  const { address, status, explanation } = recipient
+  const isWaiting = status === 'queued' || status === 'delivery_delayed'
+  if (!isWaiting || explanation.code === 'in_progress') return null
+  const retry = async () => {
+    await call('POST', `/emails/${id}/retry`, { recipient: address })
+    say('The delivery is due now.')
+    reload()
   }
+  const giveUp = () =>
+    confirm({
+      title: `Give up the delivery to ${address}?`,
+      text: 'It is not tried again. This cannot be undone, but you can resend the email.',
+      act: 'Give up',
+      async work() {
+        await call('POST', `/emails/${id}/give-up`, { recipient: address })
+        say('The delivery was given up.')
+        reload()
+      },
+    })
+  return (
+    <>
+      {explanation.next_attempt_at && (
+        <Button small icon="again" onClick={retry}>
+          Try now
+        </Button>
+      )}
+      <Button small onClick={giveUp}>
+        Give up
+      </Button>
+    </>
+  )
 }
 
 function Transcript({ attempt }: { attempt: Attempt }) {
@@ -144,7 +179,3 @@ const OUTCOMES = {
   bounced: { label: 'Rejected', tone: 'bad' },
   unknown: { label: 'Unknown', tone: 'none' },
 } as const
-
-function capital(text: string): string {
-  return text.startsWith('the ') ? `T${text.slice(1)}` : text
-}
