@@ -454,7 +454,7 @@ test('an account is made, and its owner sees nothing of the operator’s', async
   await theirs.page.getByLabel('Email address').fill('flora@florist.example')
   await theirs.page.getByLabel('Password').fill(password)
   await theirs.page.getByRole('button', { name: 'Sign in' }).click()
-  await theirs.page.getByRole('alert').first().waitFor()
+  await theirs.page.getByRole('heading', { name: 'You do not have access to this page' }).waitFor()
   assert.is(await theirs.page.getByRole('link', { name: 'Queue' }).count(), 0)
   await theirs.page.getByRole('link', { name: 'Emails' }).click()
   await theirs.page.getByRole('heading', { name: 'No emails yet' }).waitFor()
@@ -487,7 +487,7 @@ test('an address that leads nowhere says so', async () => {
   await goTo('/no/such/place')
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await goTo('/emails/eml_01990000-0000-7000-8000-000000000000')
-  await page.getByRole('alert').waitFor()
+  await page.getByRole('heading', { name: 'Email not found' }).waitFor()
 })
 
 test('a session is ended, the password changed, and whoever signs out sees nothing more', async t => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { seriousFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
@@ -9,7 +9,7 @@ import { type Scene, startScene } from './scene.ts'
 const test = suite('looks of the dashboard')
 const TEXT_PX_MIN = 12
 const LAYOUT_SHIFT_MAX = 0.05
-const CALM_PAGES = ['emails', 'domains', 'keys', 'webhooks', 'audience', 'suppressions', 'logs']
+const CALM_PAGES = ['overview', 'emails', 'domains', 'keys', 'webhooks', 'audience', 'suppressions', 'logs']
 let scene: Scene
 let browser: TestBrowser
 test.before(async () => {
@@ -161,6 +161,44 @@ test('empty lists: parameters of the page are no filters', async t => {
   await page.getByText('No results match your filters.').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('No messages yet').waitFor()
+})
+
+test('chart: the pointer shows the numbers of a day, and a click the emails of that day', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn)
+  t.after(close)
+  const chart = page.getByRole('img', { name: 'Deliveries over time by status' })
+  await chart.waitFor()
+  const { width, height } = (await chart.boundingBox())!
+  const position = { x: width - 10, y: height / 2 }
+  await chart.hover({ position })
+  await page
+    .locator('.chart-tip')
+    .getByText(/^[\d,]+ delivered$/)
+    .waitFor()
+  await page
+    .getByText(/^was [\d,]+$/)
+    .first()
+    .waitFor()
+  await chart.click({ position })
+  await page.waitForURL(/emails\?created_after=.+&created_before=.+/)
+  await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
+})
+
+test('pages without anything to show: an unknown email, and a page of operators', async t => {
+  const { mailhorn } = scene
+  const { page, close } = await browser.signIn(mailhorn, '/emails/eml_01a21ec4-e948-7028-a8c8-93a25be942cc')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Email not found' }).waitFor()
+  assert.equal(await seriousFindings(page), [])
+  const { body: tenant } = await mailhorn.call('POST', '/accounts', {
+    session: await mailhorn.signIn(),
+    body: { name: 'Café', owner_email: 'owner@cafe.example', plan: 'pro' },
+  })
+  const admin = { email: 'owner@cafe.example', password: tenant.password }
+  const opened = await browser.signIn({ ...mailhorn, admin }, '/queue')
+  t.after(opened.close)
+  await opened.page.getByRole('heading', { name: 'You do not have access to this page' }).waitFor()
+  assert.is(await opened.page.getByRole('alert').count(), 0)
 })
 
 test('layout: what arrives later moves nothing', async t => {

@@ -43,7 +43,8 @@ test('why a message has not arrived takes two clicks', async () => {
 test('the operator is told of an alert with its fix, and led to where it is seen to', async () => {
   await goTo('/')
   const verdict = page.getByRole('region', { name: 'Status' })
-  await verdict.getByText('A mailbox provider reports a poor IP reputation (outlook').waitFor()
+  await verdict.locator('summary').click()
+  await verdict.locator('ul').getByText('A mailbox provider reports a poor IP reputation (outlook').waitFor()
   await verdict.getByText('Check whether the IP address is on a blocklist').waitFor()
   await verdict.getByRole('link', { name: 'View destinations' }).click()
   await page.getByRole('heading', { name: 'Destinations' }).waitFor()

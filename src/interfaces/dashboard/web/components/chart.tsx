@@ -9,18 +9,22 @@ interface Series {
 }
 
 const FIRST_WIDTH_PX = 760
-const HEIGHT = 220
+const HEIGHT = 160
 const [LEFT, BOTTOM, TOP] = [42, 24, 8]
 const LINES = 3
+const TIP_PX = 200
 
 export function StackedColumns({
   label,
   series,
   columns,
+  onChoose,
 }: {
   label: string
   series: readonly Series[]
   columns: readonly Column[]
+  /** A click on a column. */
+  onChoose: (column: Column) => void
 }) {
   const [looked, setLooked] = useState<number>()
   const [frame, width] = useWidth()
@@ -31,32 +35,41 @@ export function StackedColumns({
   const yOf = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most)
   const everyLabel = Math.ceil(columns.length / Math.max(3, width / 96))
   useEffect(() => {
-    const look = ({ offsetX }: PointerEvent) =>
-      setLooked(offsetX < LEFT ? undefined : Math.floor((offsetX - LEFT) / step))
-    const leave = () => setLooked(undefined)
-    svg.current!.addEventListener('pointermove', look)
-    svg.current!.addEventListener('pointerleave', leave)
-    return () => {
-      svg.current?.removeEventListener('pointermove', look)
-      svg.current?.removeEventListener('pointerleave', leave)
-    }
-  }, [step])
+    const over = new AbortController()
+    const indexAt = ({ offsetX }: MouseEvent) =>
+      offsetX < LEFT ? undefined : Math.floor((offsetX - LEFT) / step)
+    const on = (type: 'pointermove' | 'pointerleave' | 'click', then: (event: MouseEvent) => void) =>
+      svg.current!.addEventListener(type, then, { signal: over.signal })
+    on('pointermove', event => setLooked(indexAt(event)))
+    on('pointerleave', () => setLooked(undefined))
+    on('click', event => {
+      const column = columns[indexAt(event) ?? -1]
+      if (column) onChoose(column)
+    })
+    return () => over.abort()
+  })
   const shown = looked === undefined ? undefined : columns[looked]
+  const middle = LEFT + step * ((looked ?? 0) + 0.5)
+  const tipAt = Math.min(Math.max(middle, TIP_PX / 2), width - TIP_PX / 2)
   return (
-    <figure class="stack stack-tight" ref={frame}>
-      <div class="row row-apart">
-        <div class="legend">
+    <figure class="stack stack-tight chart-frame" ref={frame}>
+      <div class="legend">
+        {series.map(({ name, label: words }) => (
+          <span key={name} class={`is-${name}`}>
+            {words}
+          </span>
+        ))}
+      </div>
+      {shown && (
+        <div class="chart-tip" role="status" style={{ left: `${tipAt}px` }}>
+          <b>{shown.title}</b>
           {series.map(({ name, label: words }) => (
             <span key={name} class={`is-${name}`}>
-              {words}
+              {count(shown.values[name] ?? 0)} {words.toLowerCase()}
             </span>
           ))}
         </div>
-        <span class="small quiet number" role="status">
-          {shown &&
-            `${shown.title}: ${series.map(({ name, label: words }) => `${count(shown.values[name] ?? 0)} ${words.toLowerCase()}`).join(', ')}`}
-        </span>
-      </div>
+      )}
       <svg ref={svg} class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
         {Array.from({ length: LINES + 1 }, (_, i) => {
           const value = (most / LINES) * i
@@ -69,6 +82,7 @@ export function StackedColumns({
             </g>
           )
         })}
+        {shown && <line class="cross" x1={middle} x2={middle} y1={TOP} y2={HEIGHT - BOTTOM} />}
         {columns.map((column, i) => (
           <g key={column.title} class="column">
             <rect class="hit" x={LEFT + step * i} y={TOP} width={step} height={HEIGHT - TOP - BOTTOM} />

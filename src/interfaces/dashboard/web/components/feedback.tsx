@@ -1,6 +1,8 @@
 /** Feedback: loading states, errors, empty states and toasts. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import type { ApiError } from '../api/client.ts'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -23,7 +25,25 @@ interface PendingProps {
 /** Stands in for data that is loading or could not be loaded. */
 export function Pending({ of: { error, reload }, rows }: PendingProps) {
   if (!error) return <Waiting {...(rows && { rows })} />
+  if (error.status === 404) return <NotThere title={error.message} />
   return <Failure error={error} retry={reload} />
+}
+
+/** Stands for a page without anything to show. */
+export function NotThere({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Mailhorn`
+  }, [title])
+  return (
+    <div class="empty">
+      <Icon name="search" />
+      <h1>{title}</h1>
+      <p>{children ?? 'The link may be outdated, or the object may have been deleted.'}</p>
+      <Link href="/" class="button">
+        Go to overview
+      </Link>
+    </div>
+  )
 }
 
 export interface EmptyProps {

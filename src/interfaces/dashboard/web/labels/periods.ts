@@ -8,6 +8,9 @@ export interface Column {
   label: string
   /** Full label, shown while the pointer is over the column. */
   title: string
+  /** The interval, in ISO 8601. */
+  from: string
+  to: string
   /** Values by the name of the series. */
   values: Readonly<Record<string, number>>
 }
@@ -46,6 +49,13 @@ export function metricsQuery(stretch: Stretch, now: number) {
   return { dimensions: 'period', granularity, timezone: timeZone, start_date: begin.toISOString() }
 }
 
+/** Returns the query for the period of the same length before, up to the same time of its last interval. */
+export function formerQuery(stretch: Stretch, now: number) {
+  const { parts, partMs } = SPANS[stretch]
+  const { start_date, ...query } = metricsQuery(stretch, now - parts * partMs)
+  return { ...query, start_date, end_date: new Date(now - parts * partMs).toISOString() }
+}
+
 export function columnsOf(stretch: Stretch, { start_date, data = [] }: Metrics, now: number): Column[] {
   const { partMs } = SPANS[stretch]
   const byPart = new Map(data.map(row => [keyOf(stretch, periodTime(String(row.period))), row]))
@@ -53,13 +63,10 @@ export function columnsOf(stretch: Stretch, { start_date, data = [] }: Metrics, 
   const at = beginOf(stretch, new Date(start_date))
   while (at.getTime() <= now) {
     const row = byPart.get(keyOf(stretch, at))
-    columns.push({
-      label: labelOf(stretch, at),
-      title: titleOf(stretch, at),
-      values: (row ?? {}) as Column['values'],
-    })
+    const [from, label, title] = [at.toISOString(), labelOf(stretch, at), titleOf(stretch, at)]
     if (stretch === 'day') at.setTime(at.getTime() + partMs)
     else at.setDate(at.getDate() + partMs / DAY_MS)
+    columns.push({ label, title, from, to: at.toISOString(), values: (row ?? {}) as Column['values'] })
   }
   return columns
 }

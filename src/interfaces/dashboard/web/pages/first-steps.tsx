@@ -28,11 +28,12 @@ function end(): void {
 /**
  * Returns undefined until the progress is known.
  * @param everyMs refresh interval while the steps are visible
+ * @param isWanted whether it is loaded at all
  */
-export function useProgress(everyMs?: number): Progress | undefined {
-  const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
-  const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })
-  const metrics = useLoad<Metrics>(EVER_DELIVERED, { everyMs })
+export function useProgress(everyMs?: number, isWanted = true): Progress | undefined {
+  const domains = useLoad<List<Domain>>(isWanted ? '/domains?limit=100' : null, { everyMs })
+  const keys = useLoad<List<ApiKey>>(isWanted ? '/api-keys' : null, { everyMs })
+  const metrics = useLoad<Metrics>(isWanted ? EVER_DELIVERED : null, { everyMs })
   return progressOf({ domains: domains.data, keys: keys.data, metrics: metrics.data })
 }
 
@@ -40,17 +41,19 @@ export function areStepsOver(): boolean {
   return isOver.value || localStorage.getItem(keyOf()) === 'yes'
 }
 
-export function FirstSteps() {
-  return areStepsOver() ? null : <StepsLeft />
-}
-
-function StepsLeft() {
-  const progress = useProgress()
+/** Returns the progress while steps are left, and `unknown` until it is loaded. */
+export function useStepsLeft(): Progress | 'unknown' | undefined {
+  const isKnown = areStepsOver()
+  const progress = useProgress(undefined, !isKnown)
   const isDone = progress !== undefined && STEPS.every(([step]) => progress[step])
   useEffect(() => {
     if (isDone) end()
   }, [isDone])
-  if (!progress || isDone) return null
+  if (isKnown || isDone) return undefined
+  return progress ?? 'unknown'
+}
+
+export function FirstSteps({ progress }: { progress: Progress }) {
   return (
     <Card
       title="First steps"

@@ -6,6 +6,7 @@ import { countDrafts } from '../api/drafts.ts'
 import { draftOwner, isOperator, signedIn, signOut } from '../api/session.ts'
 import { Button, Choices } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
+import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { counted } from '../labels/numbers.ts'
 import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
@@ -35,7 +36,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
       )}
       <Side isOpen={isOpen} path={path} />
       <main class="page" id="page" tabIndex={-1}>
-        {children}
+        {isForOthers(path) ? (
+          <NotThere title="You do not have access to this page">It is for operators of the server.</NotThere>
+        ) : (
+          children
+        )}
       </main>
     </div>
   )
@@ -105,6 +110,12 @@ function PlaceLink({ place: { path, label, icon }, isHere }: { place: NavItem; i
       <Icon name={icon} />
       {label}
     </Link>
+  )
+}
+
+function isForOthers(path: string): boolean {
+  return NAV_ITEMS.some(
+    ({ isOperators, places }) => isOperators && !isOperator() && places.some(place => isAt(place.path, path)),
   )
 }
 

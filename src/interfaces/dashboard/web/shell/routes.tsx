@@ -1,7 +1,7 @@
 /** Maps paths to pages. The code of each page is loaded when it is first needed. */
 import type { ComponentType } from 'preact'
+import { NotThere } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
-import { NotThere } from '../pages/not-there.tsx'
 import { type LazyPage, lazy } from './lazy.tsx'
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
@@ -36,7 +36,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/accounts', lazy(async () => (await import('../pages/accounts.tsx')).Accounts)],
   ['/usage', lazy(async () => (await import('../pages/usage.tsx')).UsagePage)],
   ['/settings', lazy(async () => (await import('../pages/settings.tsx')).Settings)],
-  [ANYWHERE, NotThere],
+  [ANYWHERE, () => <NotThere title="Page not found" />],
 ]
 
 /**
