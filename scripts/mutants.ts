@@ -23,7 +23,7 @@ import { faultsOf, type PlantedFault } from './planted-faults.ts'
 const SIMILAR_TESTS = 12
 const WINDOW_LINES = 20
 /** A fault that makes tests hang is noticed by that. */
-const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '60000' }
+const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '150000' }
 /** Tests of texts, which no fault of these kinds changes. */
 const WITHOUT_TEXT_TESTS = /^test\/unit\/(?:docs|layers|words|standards|log-events)\.test\.ts$/
 const root = fileURLToPath(new URL('..', import.meta.url))

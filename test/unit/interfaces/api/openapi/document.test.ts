@@ -200,4 +200,17 @@ test('every operation has an example that is valid (`npm run openapi` makes them
   }
 })
 
+/** Numbers of replies that count from one. */
+const FROM_ONE = /\/(?:attempt|line|version|published_version)(?:\/anyOf\/0)?$/
+
+test('numbers in replies may be zero, except those that count from one', () => {
+  const replies = operations.flatMap(({ responses }) => [...schemasIn(responses)])
+  const names = replies.flatMap(([, { $ref }]) => (typeof $ref === 'string' ? $ref.split('/').at(-1)! : []))
+  const bounded = [...new Set(names)]
+    .flatMap(name => [...schemasIn(document.components.schemas[name], name)])
+    .filter(([, { minimum }]) => typeof minimum === 'number')
+  assert.ok(bounded.length > 100)
+  for (const [place, { minimum }] of bounded) assert.is(minimum, FROM_ONE.test(place) ? 1 : 0, place)
+})
+
 test.run()
