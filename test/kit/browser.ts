@@ -35,10 +35,11 @@ export interface TestBrowser {
   close(): Promise<void>
 }
 
-export async function startBrowser(): Promise<TestBrowser> {
+/** @param flags further flags of Chromium */
+export async function startBrowser(...flags: string[]): Promise<TestBrowser> {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: FLAGS,
+    args: [...FLAGS, ...flags],
   })
   const open: TestBrowser['open'] = async (mailhorn, options = {}) => watched(browser, mailhorn, options)
   return {

@@ -5,10 +5,11 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Route, Router, Switch, useLocation } from 'wouter-preact'
+import { watchConnection } from './api/connection.ts'
 import { watchDrafts } from './api/drafts.ts'
 import { findSession, session, watchSession } from './api/session.ts'
 import { Confirmation } from './components/dialog.tsx'
-import { Failure, Toasts } from './components/feedback.tsx'
+import { ConnectionLost, Failure, Toasts } from './components/feedback.tsx'
 import { Frame } from './shell/frame.tsx'
 import { useKeyboard } from './shell/keyboard.ts'
 import { fetchPageOf, ROUTES } from './shell/routes.tsx'
@@ -56,6 +57,7 @@ function SignedInPages() {
         </Switch>
       </Frame>
       <Confirmation />
+      <ConnectionLost />
       <Toasts />
     </>
   )
@@ -63,6 +65,7 @@ function SignedInPages() {
 
 watchSession()
 watchDrafts()
+watchConnection()
 followTheme()
 void findSession()
 fetchPageOf(location.pathname.slice(BASE.length))

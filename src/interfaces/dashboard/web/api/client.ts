@@ -50,6 +50,13 @@ export function onSignedOut(listener: () => void): void {
   listeners.add(listener)
 }
 
+const unreachable = new Set<() => void>()
+
+/** Calls the listener when a request gets no response. */
+export function onUnreachable(listener: () => void): void {
+  unreachable.add(listener)
+}
+
 /** @throws ApiError */
 export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
   const reply = await send(method, path, {
@@ -71,11 +78,8 @@ export async function send(method: Method, path: string, init: RequestInit = {})
     reply = await fetch(path, { ...init, method, credentials: 'same-origin', cache: 'no-store' })
   } catch (error) {
     if (init.signal?.aborted) throw error
-    throw new ApiError(
-      0,
-      'unreachable',
-      'The service cannot be reached. Check that it is running. This page retries automatically.',
-    )
+    for (const listener of unreachable) listener()
+    throw new ApiError(0, 'unreachable', 'The service cannot be reached.')
   }
   if (reply.ok) return reply
   throw await refusalOf(reply, path)

@@ -1,4 +1,5 @@
 /** Live events of the account: one EventSource shared by all components, open while the window is visible. */
+import { probe } from './connection.ts'
 
 type Listener = (type: string) => void
 
@@ -28,6 +29,7 @@ function follow(): void {
   }
   if (stream && stream.readyState !== EventSource.CLOSED) return
   stream = new EventSource('/activity/stream')
+  stream.onerror = () => void probe()
   stream.onmessage = ({ data }: MessageEvent<string>) => {
     const { type } = JSON.parse(data) as { type: string }
     for (const listener of listeners) listener(type)

@@ -4,6 +4,7 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from './client.ts'
+import { onRestored } from './connection.ts'
 import { listen } from './live.ts'
 
 export interface Loaded<T> {
@@ -63,7 +64,9 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     }
     void read()
     if (everyMs !== undefined) document.addEventListener('visibilitychange', onSeen)
+    const endRestored = onRestored(() => setTurn(n => n + 1))
     return () => {
+      endRestored()
       over.abort()
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', onSeen)

@@ -1,6 +1,6 @@
 /** Form controls: buttons, fields, selects and switches. */
-import type { ComponentChildren, JSX } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import type { ComponentChildren, JSX, Ref } from 'preact'
+import { useId, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -215,16 +215,56 @@ export function Choices<T extends string>({
 
 /** Shows text with a copy button. */
 export function Copy({ text, block, label = 'Copy' }: { text: string; block?: boolean; label?: string }) {
-  const [copied, setCopied] = useState(false)
+  const [result, setResult] = useState<'copied' | 'failed'>()
+  const shown = useRef<HTMLElement>(null)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    setTimeout(() => setCopied(false), 1_600)
+    const isCopied = await copyText(text)
+    if (!isCopied && shown.current) getSelection()?.selectAllChildren(shown.current)
+    setResult(isCopied ? 'copied' : 'failed')
+    setTimeout(() => setResult(undefined), isCopied ? 1_600 : 6_000)
   }
   return (
     <span class="copy">
-      {block ? <pre>{text}</pre> : <code>{text}</code>}
-      <Button small icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={copy} />
+      {block ? <pre ref={shown as Ref<HTMLPreElement>}>{text}</pre> : <code ref={shown}>{text}</code>}
+      <Button
+        small
+        icon={result === 'copied' ? 'check' : 'copy'}
+        label={result === 'copied' ? 'Copied' : label}
+        onClick={copy}
+      />
+      <span role="status" class="quiet">
+        {result === 'failed' && 'Press Ctrl+C to copy.'}
+      </span>
     </span>
   )
+}
+
+/**
+ * Copies a text. Browsers offer the clipboard only to pages of https and localhost; elsewhere the selection is
+ * copied.
+ */
+async function copyText(text: string): Promise<boolean> {
+  const { clipboard } = navigator as { clipboard?: Clipboard }
+  if (clipboard)
+    return clipboard.writeText(text).then(
+      () => true,
+      () => copySelection(text),
+    )
+  return copySelection(text)
+}
+
+function copySelection(text: string): boolean {
+  const focused = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  Object.assign(field.style, { position: 'fixed', top: '0', opacity: '0' })
+  // inside an open dialog, since what is outside cannot be focused
+  const dialogs = document.querySelectorAll('dialog[open]')
+  const parent = dialogs[dialogs.length - 1] ?? document.body
+  parent.append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus()
+  return isCopied
 }

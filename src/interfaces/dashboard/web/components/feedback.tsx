@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { ApiError } from '../api/client.ts'
+import { isLost, probe } from '../api/connection.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 /** @param rows number of rows of the list that is loading, so that the layout does not move */
@@ -103,6 +104,23 @@ export function Failure({ error, act, retry }: { error: ApiError; act?: string; 
         </p>
       )}
     </Note>
+  )
+}
+
+/** Bar over every page while the service does not answer. */
+export function ConnectionLost() {
+  return (
+    <div role="alert" class="lost" hidden={!isLost.value}>
+      {isLost.value && (
+        <>
+          <Icon name="warn" size={16} />
+          <span class="grow">Connection lost. What you see may be out of date. Reconnecting …</span>
+          <button type="button" class="button button-small" onClick={() => void probe()}>
+            Retry now
+          </button>
+        </>
+      )}
+    </div>
   )
 }
 
