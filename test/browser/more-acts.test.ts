@@ -78,7 +78,25 @@ test('a scheduled broadcast is made a draft again, and deleted', async () => {
     scheduled_at: new Date(mailhorn.clock.now() + 86_400_000).toISOString(),
   })
   await goTo(`/broadcasts/${id}`)
-  await button('Cancel schedule').click()
+  const scheduled = () => call('GET', `/broadcasts/${id}`)
+  await button('Reschedule …').click()
+  const time = dialog().getByLabel('Send at')
+  assert.ok(
+    Math.abs(Date.parse(`${await time.inputValue()}Z`) - Date.parse((await scheduled()).scheduled_at)) <
+      60_000,
+  )
+  assert.ok(await page.getByLabel('HTML', { exact: true }).isDisabled(), 'what is scheduled is not edited')
+  const later = new Date(mailhorn.clock.now() + 2 * 86_400_000).toISOString().slice(0, 16)
+  await time.fill(later)
+  await dialog().getByRole('button', { name: 'Save new time' }).click()
+  await page.getByText('The broadcast was rescheduled.').waitFor()
+  const { status, scheduled_at } = await scheduled()
+  assert.equal([status, scheduled_at.slice(0, 16)], ['scheduled', later])
+  await button('Send now …').click()
+  assert.is(await dialog().getByLabel('Send at').count(), 0)
+  await dialog().getByRole('button', { name: 'Send broadcast now' }).waitFor()
+  await page.keyboard.press('Escape')
+  await button('Unschedule to edit').click()
   await page.getByText('The broadcast is a draft again and will not be sent.').waitFor()
   await button('Send broadcast …').waitFor()
   assert.is((await call('GET', `/broadcasts/${id}`)).status, 'draft')

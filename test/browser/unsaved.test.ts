@@ -376,7 +376,7 @@ test('a session that ends while somebody writes loses nothing, and shows nothing
   await button('Save template').click()
   await page.getByText('Your session has expired.').waitFor()
   await signIn('other@there.example', other.password)
-  await page.getByRole('alert').first().waitFor()
+  await page.getByText('The link may be outdated').waitFor()
   assert.is(await page.getByText('Written before').count(), 0)
   await button('Sign out').click()
   await signIn(mailhorn.admin.email, mailhorn.admin.password)

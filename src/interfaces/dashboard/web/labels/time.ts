@@ -57,3 +57,9 @@ export function span(ms: number): string {
           : [Math.round(ms / DAY_MS), 'day']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
+
+/** Formats a local time without a zone for an `input` of type `datetime-local`. */
+export function localInput(iso: string): string {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -14,7 +14,13 @@ import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
 const CHARACTERS_MAX = 4 * 1024 * 1024
 const SETTLED_MS = 350
 
-export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
+interface BroadcastDraftProps {
+  edit: BroadcastEdit
+  /** What is scheduled is not edited: it goes out as it is shown. */
+  isLocked: boolean
+}
+
+export function BroadcastDraft({ edit, isLocked }: BroadcastDraftProps) {
   const { draft, failure, isBusy, hasNoText, save } = edit
   const { value, set } = draft
   const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
@@ -25,7 +31,7 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
   return (
     <div class="editor">
       <Card>
-        <div class="stack">
+        <fieldset class="stack" disabled={isLocked}>
           <Readers draft={value} onDraft={set} faultOf={faultOf} />
           <TextField label="From" {...field('from')} />
           <TextField label="Subject" {...field('subject')} />
@@ -49,7 +55,7 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
             </Button>
             <DraftState draft={draft} />
           </div>
-        </div>
+        </fieldset>
       </Card>
       <AsRead draft={value} hasNoText={hasNoText} />
     </div>

@@ -14,7 +14,7 @@ import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
-import { SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
+import { RescheduleBroadcast, SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
 const CALM_MS = 20_000
@@ -42,7 +42,7 @@ interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
 function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const { id, name, subject, status, scheduled_at } = broadcast
   const [, navigate] = useLocation()
-  const [open, setOpen] = useState<{ what: 'test' | 'send'; broadcast: Broadcast }>()
+  const [open, setOpen] = useState<{ what: 'test' | 'send' | 'reschedule'; broadcast: Broadcast }>()
   const edit = useBroadcastEdit(broadcast, put)
   const { draft, failure, isBusy } = edit
   const [label, tone] = BROADCAST_WORDS[status]
@@ -57,7 +57,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       put(changed)
       say('The broadcast is a draft again and will not be sent.')
     })
-  const openFor = (what: 'test' | 'send') =>
+  const openFor = (what: 'test' | 'send' | 'reschedule') =>
     edit.afterSaving('Nothing was sent, because the changes could not be saved', saved =>
       setOpen({ what, broadcast: saved }),
     )
@@ -80,18 +80,47 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       >
         <DraftState draft={draft} />
         <Button icon="trash" label="Delete broadcast" onClick={remove} />
-        {status === 'scheduled' && <Button onClick={unschedule}>Cancel schedule</Button>}
         <Button disabled={isBusy} onClick={() => openFor('test')}>
           Send test email
         </Button>
-        <Button kind="main" icon="broadcasts" disabled={isBusy} onClick={() => openFor('send')}>
-          {status === 'draft' ? 'Send broadcast …' : 'Reschedule …'}
+        {status === 'scheduled' && (
+          <Button icon="clock" disabled={isBusy} onClick={() => openFor('reschedule')}>
+            Reschedule …
+          </Button>
+        )}
+        <Button
+          kind={status === 'draft' ? 'main' : undefined}
+          icon="broadcasts"
+          disabled={isBusy}
+          onClick={() => openFor('send')}
+        >
+          {status === 'draft' ? 'Send broadcast …' : 'Send now …'}
         </Button>
       </Head>
       {failure && <NotSaved failure={failure} />}
       <DraftNotice draft={draft} what="broadcast" />
-      <BroadcastDraft edit={edit} />
+      {status === 'scheduled' && (
+        <Note>
+          <div class="row row-apart">
+            <p>This broadcast is scheduled and goes out as you see it. Unschedule it to edit.</p>
+            <Button small onClick={unschedule}>
+              Unschedule to edit
+            </Button>
+          </div>
+        </Note>
+      )}
+      <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
       {open?.what === 'test' && <TestBroadcast id={id} onClose={close} />}
+      {open?.what === 'reschedule' && (
+        <RescheduleBroadcast
+          broadcast={open.broadcast}
+          onClose={close}
+          onSaved={saved => {
+            put(saved)
+            close()
+          }}
+        />
+      )}
       {open?.what === 'send' && (
         <SendBroadcast
           broadcast={open.broadcast}

@@ -10,6 +10,7 @@ import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
+import { localInput } from '../labels/time.ts'
 import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
 import { Reason, Recipients } from './recipients.tsx'
@@ -161,10 +162,4 @@ function ScheduleDialog({ email, onClose }: { email: Email; onClose: () => void 
       )}
     </FormDialog>
   )
-}
-
-/** Formats a local time without a zone for an `input` of type `datetime-local`. */
-function localInput(iso: string): string {
-  const at = new Date(iso)
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

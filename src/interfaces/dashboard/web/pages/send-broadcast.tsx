@@ -8,6 +8,7 @@ import { TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
 import { counted } from '../labels/numbers.ts'
+import { localInput } from '../labels/time.ts'
 
 interface Lint {
   findings: {
@@ -46,6 +47,51 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
   )
 }
 
+interface RescheduleProps {
+  broadcast: Broadcast
+  onClose: () => void
+  onSaved: (broadcast: Broadcast) => void
+}
+
+/** Changes the time of a scheduled broadcast, and nothing else: it cannot send. */
+export function RescheduleBroadcast({
+  broadcast: { id, version, scheduled_at },
+  onClose,
+  onSaved,
+}: RescheduleProps) {
+  const [when, setWhen] = useState(localInput(scheduled_at!))
+  return (
+    <FormDialog
+      title="Reschedule broadcast"
+      act="Save new time"
+      onClose={onClose}
+      onSubmit={async () => {
+        const body = { scheduled_at: new Date(when).toISOString(), version }
+        onSaved(await call<Broadcast>('PATCH', `/broadcasts/${id}`, body))
+        say('The broadcast was rescheduled.')
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Send at (your time zone)"
+            type="datetime-local"
+            required
+            value={when}
+            onValue={setWhen}
+            fault={error?.of('scheduled_at')}
+          />
+          {error?.of('version') !== undefined && (
+            <Note tone="bad" isNews>
+              <p>This broadcast was changed elsewhere after you opened it. Reload the page to see it.</p>
+            </Note>
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
 interface SendProps {
   /** Broadcast as loaded. Only this version is sent. */
   broadcast: Broadcast
@@ -60,7 +106,8 @@ const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable
 
 export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
   const [when, setWhen] = useState('')
-  const { id, version, audience_id, segment_id, subject, from } = broadcast
+  const { id, version, audience_id, segment_id, subject, from, status } = broadcast
+  const isScheduled = status === 'scheduled'
   const audience = useLoad<Audience>(`/audiences/${audience_id}`)
   const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
   const lint = useLint(id)
@@ -78,8 +125,8 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
   }
   return (
     <FormDialog
-      title="Send this broadcast?"
-      act={when ? 'Schedule broadcast' : 'Send broadcast'}
+      title={isScheduled ? 'Send this broadcast now, before its time?' : 'Send this broadcast?'}
+      act={when ? 'Schedule broadcast' : isScheduled ? 'Send broadcast now' : 'Send broadcast'}
       disabled={isRefused}
       onClose={onClose}
       onSubmit={send}
@@ -94,14 +141,16 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
             Subject: <b>{subject}</b>. From: {from}.
           </p>
           <Findings lint={lint} isRefused={isRefused} />
-          <TextField
-            label="Send at (your time zone)"
-            type="datetime-local"
-            value={when}
-            hint="Leave empty to send now."
-            onValue={setWhen}
-            fault={error?.of('scheduled_at')}
-          />
+          {!isScheduled && (
+            <TextField
+              label="Send at (your time zone)"
+              type="datetime-local"
+              value={when}
+              hint="Leave empty to send now."
+              onValue={setWhen}
+              fault={error?.of('scheduled_at')}
+            />
+          )}
           {error?.fields
             .filter(({ path }) => path !== 'scheduled_at')
             .map(({ path, message }) => (
