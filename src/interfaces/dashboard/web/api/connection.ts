@@ -1,6 +1,6 @@
 /**
- * Whether the service can be reached. A failed request, a stream that ends or an unanswered probe says that it
- * cannot; then it is probed until it answers, and all that is shown is loaded again.
+ * Watches whether the service can be reached. A failed request, a stream that ends or an unanswered probe
+ * says that it cannot; it is then probed until it answers, and all that is shown is loaded again.
  */
 import { signal } from '@preact/signals'
 import { onUnreachable } from './client.ts'

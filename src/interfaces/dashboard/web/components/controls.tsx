@@ -240,8 +240,8 @@ export function Copy({ text, block, label = 'Copy' }: { text: string; block?: bo
 }
 
 /**
- * Copies a text. Browsers offer the clipboard only to pages of https and localhost; elsewhere the selection is
- * copied.
+ * Copies a text. Browsers offer the clipboard only to pages of https and localhost; elsewhere the selection
+ * is copied.
  */
 async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { clipboard?: Clipboard }
