@@ -1,5 +1,6 @@
 /** Speaks HTTP byte by byte, for requests that no client library would send. */
 import { connect, type Socket } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 
 export interface RawReply {
   status: number
@@ -121,7 +122,10 @@ function bodyOf(rest: Buffer, headers: Headers, head: boolean): { text: string; 
     return end < 0 ? undefined : { text: rest.subarray(0, end).toString(), taken: end + 5 }
   }
   const length = Number(headers.get('content-length') ?? 0)
-  return rest.length < length ? undefined : { text: rest.subarray(0, length).toString(), taken: length }
+  if (rest.length < length) return undefined
+  const body = rest.subarray(0, length)
+  const text = headers.get('content-encoding') === 'gzip' && length > 0 ? gunzipSync(body) : body
+  return { text: text.toString(), taken: length }
 }
 
 function splitLine(line: string): [string, string] {

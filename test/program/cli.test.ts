@@ -210,10 +210,7 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
   assert.equal([shown.fresh, shown.deferred, shown.domain_count], [0, 1, 1])
   assert.is(shown.domains[0].domain, 'there.example')
   assert.match(shown.domains[0].last_reply, /^mx\.there\.example: 4/)
-  assert.match(
-    (await type('queue')).out,
-    /there\.example +0 +1 +0 +0 +\d+ s +in \d+ \w+ +mx\.there\.example: 4/,
-  )
+  assert.match((await type('queue')).out, /there\.example +0 +1 +0 +0 +\d+ s +in \d+ \w+ +\S.*there\.example/)
   assert.equal(await done('queue retry elsewhere.example'), { deliveries: 0 })
   assert.equal(await done('queue retry THERE.example'), { deliveries: 1 })
   await until(async () => (await email()).status === 'delivered')
