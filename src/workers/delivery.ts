@@ -22,6 +22,7 @@ import { createSmartHostOf } from '../pipeline/delivery/destinations/smart-host.
 import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
+import { createMayReturn } from '../pipeline/delivery/missing-domain.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
 import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
@@ -42,7 +43,6 @@ import { createSecurityOf } from '../pipeline/delivery/tls-policy/domain-securit
 import { createHostTlsPolicies } from '../pipeline/delivery/tls-policy/host-tls-policy.ts'
 import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { createTlsResults } from '../pipeline/delivery/tls-policy/tls-results.ts'
-import { createUndeliverable } from '../pipeline/delivery/undeliverable.ts'
 import { DeliveryWorker } from '../pipeline/delivery/worker.ts'
 import {
   listDestinationCaps,
@@ -54,7 +54,8 @@ import { HELD } from '../pipeline/queue/hold.ts'
 import { startLeaseKeeper, trackLeases } from '../pipeline/queue/leases.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
-import { recordFollowUps, simulatedAttempt } from '../pipeline/simulator/simulated-attempt.ts'
+import { recordFollowUps } from '../pipeline/simulator/follow-ups.ts'
+import { simulate } from '../pipeline/simulator/simulate.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { nameFaults } from '../protocols/dns/reverse.ts'
@@ -160,7 +161,7 @@ const worker = new DeliveryWorker({
       maxIdle: Math.ceil(connections.maxIdle / settings.threadCount),
     }),
     smartHostOf,
-    simulate: simulatedAttempt,
+    simulate,
     deliverLocally: createLocalDelivery({
       run: writer.run,
       blobs,
@@ -172,7 +173,7 @@ const worker = new DeliveryWorker({
       }),
       localName: settings.localName,
     }),
-    undeliverable: createUndeliverable({ find, clock }),
+    mayReturn: createMayReturn({ find, clock }),
   },
   thread: {
     owner: data.owner,

@@ -9,7 +9,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
 import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../../protocols/dns/mx-hosts.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
-import { type AttemptResult, resultWithoutHost } from './outcome/attempt-result.ts'
+import type { SkippedHost } from './outcome/result-without-host.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
 import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
@@ -34,8 +34,8 @@ export interface HostAddress {
 
 /** State of the attempt, shared with the caller. */
 interface SoFar {
-  /** Results of the addresses tried so far. Reasons why a host is not tried are added here, too. */
-  results: AttemptResult[]
+  /** Called with the reason why a host, or one of its addresses, is not tried. */
+  skip(skipped: SkippedHost): void
   /** Hosts whose remaining addresses are skipped. */
   unfit: ReadonlySet<string>
 }
@@ -43,7 +43,6 @@ interface SoFar {
 /** Limit for all hosts together. */
 const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
-const NO_HOST = { code: 'no_mail_host' } as const
 
 /**
  * Looks the addresses up host by host. Hosts of equal preference are shuffled for each attempt, since a route
@@ -54,30 +53,21 @@ export async function* addressesOf(
   options: HostAddressOptions,
   nextHop: NextHop,
   sources: readonly SourceIp[],
-  { results, unfit }: SoFar,
+  { skip, unfit }: SoFar,
 ): AsyncGenerator<HostAddress> {
   let left = ADDRESSES_MAX
   for (const [i, { name: host }] of inOrderOfTrying(nextHop.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
     const untried = nextHop.hosts.length - i
-    if (left === 0) {
-      results.unshift(
-        resultWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`, {
-          code: 'connection_failed',
-        }),
-      )
-      return
-    }
+    if (left === 0) return skip({ why: 'limit', hostCount: untried })
     const tlsPolicy = await options.tlsPolicies.policyFor(nextHop, host)
     if ('refusal' in tlsPolicy) {
       options.tlsResults?.countRefusal(nextHop, host, tlsPolicy)
-      const by = tlsPolicy.policyType === 'sts' ? 'MTA-STS' : 'DANE'
-      const cause = { code: 'tls_policy', host, by } as const
-      results.push(resultWithoutHost('deferred', 'policy', tlsPolicy.refusal, cause))
+      skip({ why: 'tls-policy', host, refusal: tlsPolicy })
       continue
     }
     const addresses = await addressesOfHost(options, nextHop, host, sources, {
-      results,
+      skip,
       limit: Math.ceil(left / untried),
     })
     for (const address of addresses) {
@@ -94,26 +84,22 @@ async function addressesOfHost(
   nextHop: NextHop,
   host: string,
   sources: readonly SourceIp[],
-  { results, limit }: { results: AttemptResult[]; limit: number },
+  { skip, limit }: Pick<SoFar, 'skip'> & { limit: number },
 ): Promise<readonly string[]> {
   const families = familiesOf(sources)
   const found =
     isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit, random })
   if (found.kind === 'failure') {
-    const text = `the address of ${host} is not known: ${found.reason}`
-    const result = resultWithoutHost('deferred', 'unknown', text, { code: 'dns_failed' })
-    results.push({ ...result, hostUnavailable: true })
+    skip({ why: 'lookup-failed', host, reason: found.reason })
     return []
   }
   if (found.kind === 'none') {
-    const family = families.length === 1 ? `${families[0]} ` : ''
-    results.push(resultWithoutHost('bounced', 'no-route', `${host} has no ${family}address`, NO_HOST))
+    skip({ why: 'no-address', host, family: families.length === 1 ? families[0]! : null })
     return []
   }
   return found.addresses.filter(address => {
     const isOpen = allowPrivateAddresses || nextHop.smartHost || isGlobalUnicast(address)
-    const text = `${host} has the private address ${address}`
-    if (!isOpen) results.push(resultWithoutHost('bounced', 'no-route', text, NO_HOST))
+    if (!isOpen) skip({ why: 'private-address', host, address })
     return isOpen
   })
 }

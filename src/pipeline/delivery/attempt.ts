@@ -1,65 +1,124 @@
 /**
- * One attempt to deliver to one recipient: over an open session if there is one, otherwise over new sessions
- * to the MX hosts in order, or to the smart host.
+ * One attempt to deliver to one recipient, along its route: over SMTP to the MX hosts in order or to the
+ * smart host, into a local inbox, or to the simulator.
  *
- * In: a next hop and a transaction. Out: the result, with a record of each host that was tried. Called by
- * `transport.ts`.
+ * In: a route, a claimed delivery and its message. Out: the result, with a record of each host that was
+ * tried. Called by the delivery runner.
  */
-import type { Clock } from '../../lib/clock.ts'
+import { wireId } from '../../lib/ids.ts'
 import type { EnvelopeFacts } from '../../protocols/bounces/sentence/clauses.ts'
 import { addressesIn } from '../../protocols/bounces/text/addresses.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
-import { formatReply } from '../../protocols/smtp/reply.ts'
-import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
-import type { SmartHost } from './destinations/smart-host.ts'
+import { needsSmtpUtf8 } from '../../protocols/smtp/address.ts'
+import type { ClaimedDelivery } from '../../store/model/command.ts'
+import { addressesOf, type HostAddressOptions } from './addresses.ts'
+import type { SmartHostOf } from './destinations/smart-host.ts'
 import {
-  type AttemptResult,
-  relayed,
-  requiresTls,
-  resultOf,
-  resultOfFailure,
-  resultOfHosts,
-  waitingForTls,
-} from './outcome/attempt-result.ts'
-import { type HostAttempt, type PhaseRecord, phaseRecords, tlsRecord } from './outcome/host-attempt.ts'
+  type AttemptContext,
+  type HostSessionOptions,
+  overKnownSession,
+  overNewSession,
+} from './host-session.ts'
+import type { DeliverLocally } from './local-delivery.ts'
+import type { OutgoingMessage } from './message/message.ts'
+import type { MayReturn } from './missing-domain.ts'
+import { type AttemptResult, isDecided, relayed, resultOfHosts } from './outcome/attempt-result.ts'
+import type { HostAttempt } from './outcome/host-attempt.ts'
+import {
+  lookupFailed,
+  NO_DOMAIN,
+  resultOfInbox,
+  resultOfSimulation,
+  resultOfSkipped,
+  resultWithoutNextHop,
+  resultWithoutRoute,
+  type SimulatedReply,
+  type SkippedHost,
+} from './outcome/result-without-host.ts'
+import type { DeliveryRoute } from './route.ts'
 import { NOT_PIPELINED, type PipelineSlot } from './sessions/pipeline.ts'
-import type { SessionPool } from './sessions/session-pool.ts'
-import { SharedSession } from './sessions/shared-session.ts'
-import type { SourceIp } from './shaping/source-ips.ts'
-import { openSession } from './smtp-client/open.ts'
-import {
-  DEFAULT_TIMEOUTS,
-  type SessionFailure,
-  type SessionOptions,
-  type SmtpSession,
-  type Transaction,
-  type TransactionResult,
-} from './smtp-client/types.ts'
-import {
-  type HostTlsPolicies,
-  type HostTlsPolicy,
-  type PolicyName,
-  withoutPipelining,
-} from './tls-policy/host-tls-policy.ts'
-import type { NextHop } from './tls-policy/next-hop.ts'
+import type { EgressSource, SourceIp, SourceIps } from './shaping/source-ips.ts'
+import type { Transaction } from './smtp-client/types.ts'
+import { withoutPipelining } from './tls-policy/host-tls-policy.ts'
+import { type NextHop, nextHopOver, nextHopTo } from './tls-policy/next-hop.ts'
 
-export interface AttemptOptions extends HostAddressOptions {
-  clock: Clock
-  pool: SessionPool
-  localName: string
-  port: number
+/** What an attempt over SMTP needs. */
+export interface SmtpOptions extends HostAddressOptions, HostSessionOptions {}
+
+export interface AttemptOptions extends SmtpOptions {
+  smartHostOf: SmartHostOf
+  sourceIps: SourceIps
+  /** Returns the reply to mail to a simulator address. */
+  simulate(delivery: ClaimedDelivery): SimulatedReply
+  /** Stores mail for a hosted domain. */
+  deliverLocally: DeliverLocally
+  mayReturn: MayReturn
+}
+
+/** @throws PipelineSlotLost when the attempt must not start */
+export async function attempt(
+  options: AttemptOptions,
+  { target }: DeliveryRoute,
+  delivery: ClaimedDelivery,
+  message: OutgoingMessage,
+  { ips }: EgressSource,
+  slot: PipelineSlot = NOT_PIPELINED,
+): Promise<AttemptResult> {
+  switch (target.kind) {
+    case 'simulator':
+      return resultOfSimulation(options.simulate(delivery))
+    case 'hosted':
+      return resultOfInbox(
+        await options.deliverLocally(delivery, target.domain, message, options.clock.now()),
+      )
+    case 'undeliverable': {
+      const mayReturn = target.enhanced === NO_DOMAIN && (await options.mayReturn(delivery, target.reason))
+      return resultWithoutRoute(target, mayReturn)
+    }
+    case 'unknown':
+      return lookupFailed(target.reason)
+    case 'smart-host': {
+      const nextHop = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
+      return relayed(await attemptHosts(options, nextHop, transactionOf(delivery, message), ips, slot))
+    }
+    case 'hosts': {
+      const { hosts, hostSet, security } = target
+      const nextHop = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
+      if ('reason' in nextHop) {
+        const by = security?.bogus && message.tls !== 'required' ? 'DNSSEC' : 'The sender'
+        return resultWithoutNextHop(nextHop, by)
+      }
+      const result = await attemptHosts(options, nextHop, transactionOf(delivery, message), ips, slot)
+      return resultFromSource(options.sourceIps, delivery.domain, result)
+    }
+  }
+}
+
+/**
+ * When the source address has a bad reputation at the domain and there are others, the next attempt uses
+ * another address, even after a permanent refusal. With several addresses, the refusal counts against this
+ * path only.
+ */
+function resultFromSource(sourceIps: SourceIps, domain: string, result: AttemptResult): AttemptResult {
+  const source = result.hostAttempts.at(-1)?.source
+  if (source === undefined || result.pressure !== 'reputation' || sourceIps.sources.length === 1)
+    return result
+  const isElsewhere = sourceIps.coolOff(source, domain)
+  return { ...result, unwantedSource: true, ...(isElsewhere && { kind: 'deferred' }) }
 }
 
 /** Limit of new sessions per attempt. */
 const SESSIONS_MAX = 2
 
 /**
+ * Attempts a delivery over an open session if there is one, otherwise over new sessions to the hosts in
+ * order.
  * @param transaction has one recipient
  * @param sources at most one address of each family; none when the operating system chooses
  * @throws PipelineSlotLost when the attempt must not start
  */
-export async function attempt(
-  options: AttemptOptions,
+export async function attemptHosts(
+  options: SmtpOptions,
   nextHop: NextHop,
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
@@ -68,20 +127,22 @@ export async function attempt(
   const hostAttempts: HostAttempt[] = []
   const facts = () => partiesOf(transaction, options, sources)
   const context: AttemptContext = { transaction, slot, hostAttempts, facts }
-  const ended = (result: AttemptResult) => ({
-    ...(nextHop.smartHost ? relayed(result) : result),
-    hostAttempts,
-  })
+  const ended = (result: AttemptResult) => ({ ...result, hostAttempts })
   const results: AttemptResult[] = []
+  const skip = (skipped: SkippedHost) => {
+    // hosts beyond the limit give the result only if no other one is a deferral
+    if (skipped.why === 'limit') results.unshift(resultOfSkipped(skipped))
+    else results.push(resultOfSkipped(skipped))
+  }
   const unfit = new Set<string>()
-  const known = await overKnownSession(options, sessionNames(nextHop, sources), context)
+  const known = await overKnownSession(options, nextHop, sources, context)
   if (known && isDecided(known.result)) return ended(known.result)
   if (known?.result.unfitHost) {
     results.push(known.result)
     unfit.add(known.mxHost)
   }
   let sessions = 0
-  for await (const candidate of addressesOf(options, nextHop, sources, { results, unfit })) {
+  for await (const candidate of addressesOf(options, nextHop, sources, { skip, unfit })) {
     context.isEnvelopeLost = false
     let { result, opened } = await overNewSession(options, nextHop, candidate, context)
     if (context.isEnvelopeLost && candidate.tlsPolicy.options.pipelining !== false) {
@@ -96,18 +157,13 @@ export async function attempt(
   return ended(resultOfHosts(results))
 }
 
-/** Whether no other host is tried. */
-function isDecided({ hostUnavailable, unfitHost }: AttemptResult): boolean {
-  return !hostUnavailable && !unfitHost
-}
-
 /** Header fields that hold addresses of our side. */
 const OUR_FIELDS = ['from', 'sender', 'reply-to']
 
 /** Returns whom a refusal can name: the recipient, and our addresses and host names. */
 function partiesOf(
   { mailFrom, recipients, message }: Transaction,
-  { localName }: AttemptOptions,
+  { localName }: SmtpOptions,
   sources: readonly SourceIp[],
 ): EnvelopeFacts {
   const { head } = readHead(message[0]!)
@@ -116,205 +172,18 @@ function partiesOf(
   return { recipient: recipients[0], ours: [mailFrom, ...shown, localName, ...names] }
 }
 
-/** What every step of the attempt needs. The host attempts are added to as the attempt proceeds. */
-interface AttemptContext {
-  transaction: Transaction
-  slot: PipelineSlot
-  hostAttempts: HostAttempt[]
-  /** The parties of the delivery, for the meaning of refusals. */
-  facts: () => EnvelopeFacts
-  /** Whether the host answered MAIL but nothing that was sent together with it. */
-  isEnvelopeLost?: boolean
-}
-
-async function overNewSession(
-  options: AttemptOptions,
-  nextHop: NextHop,
-  candidate: HostAddress,
-  context: AttemptContext,
-): Promise<{ result: AttemptResult; opened: boolean }> {
-  const { host, address, tlsPolicy, source } = candidate
-  const opened = await openSession({
-    ...sessionOptions(options, candidate),
-    ...tlsPolicy.options,
-    ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
-    mayWaitOn: () => context.slot.mayWaitOn(),
-  })
-  recordTlsFailures(options.tlsPolicies, host, opened)
-  if (!nextHop.smartHost) options.tlsResults?.count(nextHop, tlsPolicy, host, address, opened)
-  if ('failure' in opened) {
-    const result = resultOfOpening(opened, tlsPolicy, host)
-    const hostAttempt = failedHostAttempt(host, address, opened, tlsPolicy, result)
-    context.hostAttempts.push({ ...hostAttempt, ...(source && { source: source.address }) })
-    return { result, opened: false }
-  }
-  const fresh = {
-    session: opened,
-    mxHost: host,
-    policy: tlsPolicy.policy,
-    brokenTls: tlsPolicy.brokenTls,
-    source: source?.address,
-    smartHost: nextHop.smartHost?.name,
-  }
-  const session = new SharedSession(options.pool, sessionsFrom(nextHop, source?.address), fresh)
-  return { result: await transact(options.tlsPolicies, session, context), opened: true }
-}
-
-/** Remembers TLS failures of the host, so that the next session starts with what works. */
-function recordTlsFailures(tlsPolicies: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
-  const { tlsFallback } = 'failure' in opened ? opened : opened.facts
-  const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
-  if (tlsFallback) tlsPolicies.recordTlsFailure(host, tlsFallback)
-  if (brokenHandshake) tlsPolicies.recordHandshakeFailure(host, brokenHandshake)
-}
-
-/**
- * Sends the message pipelined behind the previous delivery, or over an idle session once that delivery has
- * ended. @returns undefined when there is no open session
- */
-async function overKnownSession(
-  { pool, tlsPolicies }: AttemptOptions,
-  names: readonly string[],
-  context: AttemptContext,
-): Promise<{ result: AttemptResult; mxHost: string } | undefined> {
-  const { transaction, slot } = context
-  const over = async (session: SharedSession) => {
-    const result = await transact(tlsPolicies, session, context)
-    if (isStale(result)) context.hostAttempts.pop()
-    return { result, mxHost: session.pooled.mxHost }
-  }
-  const { ahead } = slot
-  if (ahead?.isOpen && names.includes(ahead.hostSet)) {
-    const behind = await over(ahead)
-    if (!isStale(behind.result)) return behind
-    if (behind.result.reply === null) ahead.envelopeUnanswered()
-  }
-  await slot.previousEnded()
-  for (const name of names) {
-    const pooled = pool.take(name, transaction.recipients[0]!)
-    if (pooled) return over(new SharedSession(pool, name, pooled))
-  }
-  return undefined
-}
-
-function sessionNames(nextHop: NextHop, sources: readonly SourceIp[]): string[] {
-  return sources.length === 0
-    ? [nextHop.sessions]
-    : sources.map(({ address }) => sessionsFrom(nextHop, address))
-}
-
-/** Sessions are shared only among deliveries from the same source address. */
-function sessionsFrom({ sessions }: NextHop, source: string | undefined): string {
-  return source === undefined ? sessions : `${sessions} from ${source}`
-}
-
-async function transact(
-  tlsPolicies: HostTlsPolicies,
-  shared: SharedSession,
-  context: AttemptContext,
-): Promise<AttemptResult> {
-  const { transaction, slot, hostAttempts, facts: parties } = context
-  const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
-  const { facts } = session
-  const fresh = facts.transactionCount === 0
-  const patient = { ...transaction, mayWaitOn: () => slot.mayWaitOn() }
-  const sent = await shared.send(patient, () => slot.offer(shared))
-  const said = resultOf(sent.recipients[0]!, mxHost, parties)
-  const tlsFallback = facts.tlsFallback?.message ?? brokenTls
-  const result = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
-  if (result !== said) {
-    tlsPolicies.recordTlsRequired(mxHost)
-    void session.quit()
-  }
-  context.isEnvelopeLost = isLostEnvelope(session, sent)
-  if (context.isEnvelopeLost) tlsPolicies.recordPipeliningFailure(mxHost)
-  hostAttempts.push({
-    host: mxHost,
-    ip: facts.peerAddress,
-    ...(source !== undefined && { source }),
-    ...lastReplyOf(result),
-    tls: facts.tls && tlsRecord(facts.tls),
-    tlsFallback,
-    policy,
-    phases: phasesOf(session, sent, fresh),
-  })
-  return result
-}
-
-/** Whether the peer answered MAIL but nothing that was sent together with it. */
-function isLostEnvelope({ facts }: SmtpSession, { recipients, replies }: TransactionResult): boolean {
-  const [recipient] = recipients
-  if (!facts.extensions.has('PIPELINING') || recipient?.kind !== 'failed' || !replies.mail) return false
-  const { kind, phase } = recipient.failure
-  return kind === 'timeout' && (phase === 'rcpt' || phase === 'data')
-}
-
-/** The time it took to open a session is recorded with its first transaction. */
-function phasesOf(
-  { facts }: SmtpSession,
-  { timings, replies }: TransactionResult,
-  fresh: boolean,
-): PhaseRecord[] {
-  const own = phaseRecords(timings, replies)
-  return fresh ? [...phaseRecords(facts.timings, facts.replies), ...own] : own
-}
-
-function failedHostAttempt(
-  host: string,
-  ip: string,
-  { tlsFallback, timings, replies }: SessionFailure,
-  { policy, brokenTls }: HostTlsPolicy,
-  result: AttemptResult,
-): HostAttempt {
-  const phases = phaseRecords(timings, replies)
-  const why = tlsFallback?.message ?? brokenTls
-  return { host, ip, ...lastReplyOf(result), tls: null, tlsFallback: why, policy, phases }
-}
-
-function lastReplyOf({ phase, reply, text }: AttemptResult): Pick<HostAttempt, 'phase' | 'reply'> {
-  return { phase, reply: reply ? formatReply(reply) : text }
-}
-
-/** A host that does not meet our TLS policy is not unavailable: others may reach it under theirs. */
-function resultOfOpening(
-  { failure }: SessionFailure,
-  { policy }: HostTlsPolicy,
-  mxHost: string,
-): AttemptResult {
-  const result = resultOfFailure(failure, mxHost)
-  if (policy === 'none' || failure.kind !== 'tls') return result
-  return { ...result, cause: { code: 'tls_policy', by: POLICY_WORDS[policy] ?? policy }, isLocalCause: true }
-}
-
-const POLICY_WORDS: Readonly<Record<PolicyName, string>> = {
-  none: 'The policy',
-  domain: 'The sending domain',
-  'mta-sts': 'MTA-STS',
-  dane: 'DANE',
-  'smart-host': 'The operator',
-}
-
-/**
- * Whether a reused connection turned out to be closed, or is closed now with 421. A new connection may work,
- * and the host is not to blame.
- */
-function isStale({ phase, reply }: AttemptResult): boolean {
-  return phase === 'mail' && (reply === null || reply.code === 421)
-}
-
-function sessionOptions({ clock, port, localName }: AttemptOptions, { host, address, source }: HostAddress) {
+function transactionOf(
+  { address, emailId }: ClaimedDelivery,
+  { mailFrom, bytes, sizeBytes, smtpUtf8, tls, originalRecipient }: OutgoingMessage,
+): Transaction {
   return {
-    address,
-    port,
-    mxHost: host,
-    localName: source?.name ?? localName,
-    clock,
-    timeouts: DEFAULT_TIMEOUTS,
-    ...(source && { sourceAddress: source.address }),
+    mailFrom,
+    recipients: [address],
+    message: bytes,
+    size: sizeBytes,
+    smtpUtf8: smtpUtf8 || needsSmtpUtf8(address),
+    requireTls: tls === 'required',
+    envelopeId: () => wireId('eml', emailId),
+    originalRecipient,
   }
-}
-
-/** Whether the session may do without TLS is decided by the host's TLS policy. */
-function smartHostOptions({ port, tls, login }: SmartHost): Partial<SessionOptions> {
-  return { port, ...(tls === 'implicit' && { tls }), ...(login && { login }) }
 }

@@ -7,22 +7,24 @@ import { wireId } from '../../lib/ids.ts'
 import { HOPS_MAX, hopCountOf } from '../../protocols/mime/read/head.ts'
 import { receivedField } from '../../protocols/mime/received-field.ts'
 import { fieldsText } from '../../protocols/smtp/header-field.ts'
-import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
+import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
-import type { AttemptResult } from './outcome/attempt-result.ts'
 
-/** @throws StorageUnavailable when the message cannot be stored; the delivery is retried */
+/**
+ * Stores the message in the inbox. Resolves to the reply, which is positive unless the message loops.
+ * @throws StorageUnavailable when the message cannot be stored; the delivery is retried
+ */
 export type DeliverLocally = (
   delivery: ClaimedDelivery,
   domain: HostedDomain,
   message: OutgoingMessage,
   now: number,
-) => Promise<AttemptResult>
+) => Promise<SmtpReply>
 
 interface LocalDeliveryOptions {
   run: Run<typeof inboundCommands>
@@ -50,7 +52,7 @@ export function createLocalDelivery({
 }: LocalDeliveryOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
-    if (hopCountOf(head!) >= HOPS_MAX) return result('bounced', LOOPING)
+    if (hopCountOf(head!) >= HOPS_MAX) return LOOPING
     const id = `${wireId('eml', emailId)}.${ordinal}`
     const trace = receivedField({ client: null, by: localName, protocol: 'local', id, at: now })
     const bytes = Buffer.concat([Buffer.from(fieldsText([trace])), head!, ...rest])
@@ -75,18 +77,6 @@ export function createLocalDelivery({
       await reservation.end(isSettled)
     }
     const text = `handed over to the inbox of ${domain} on this server, over no network`
-    return result('delivered', { code: 250, enhanced: '2.0.0', text })
-  }
-}
-
-function result(kind: 'delivered' | 'bounced', reply: SmtpReply): AttemptResult {
-  return {
-    kind,
-    class: kind === 'delivered' ? 'unknown' : 'no-route',
-    ...(kind === 'bounced' && { cause: { code: 'mail_loop' as const } }),
-    phase: 'final-dot',
-    reply,
-    text: formatReply(reply),
-    hostAttempts: [],
+    return { code: 250, enhanced: '2.0.0', text }
   }
 }

@@ -10,7 +10,7 @@
  *    the key to the thread of the destination (`addForwarded`).
  * 2. The scheduler claims deliveries as far as the destination has capacity.
  * 3. The shaper holds them until their egress path and the thread admit them.
- * 4. The runner builds the message, finds the route and transmits it (`attempt.ts`).
+ * 4. The runner builds the message, finds the route and attempts the delivery (`attempt.ts`).
  * 5. The result is judged for the path, and recorded.
  * 6. When a circuit breaker opens or closes, outages store it and return or wake deliveries.
  *
@@ -24,7 +24,7 @@ import { mayBeAbout } from '../queue/hold-rows.ts'
 import type { PathState } from '../queue/paths.ts'
 import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import { createScheduler, type Scheduler } from '../queue/scheduler.ts'
-import { createDeliveryRunner, type DeliveryRunnerOptions } from './delivery-runner.ts'
+import { DeliveryRunner, type DeliveryRunnerOptions } from './delivery-runner.ts'
 import type { DestinationLimits } from './destinations/providers.ts'
 import { type PreSigner, type PreSignerOptions, startPreSigner } from './message/pre-signer.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
@@ -205,12 +205,17 @@ export class DeliveryWorker {
     ...options
   }: WorkerOptions): Shaper {
     const { onStored, onError } = options.events
-    const runner = createDeliveryRunner(
-      { clock, transport, router, maker, onStored, onError },
-      this.#recorder,
-      this.#slow,
-      this.#stopping.signal,
-    )
+    const runner = new DeliveryRunner({
+      clock,
+      transport,
+      router,
+      maker,
+      recorder: this.#recorder,
+      slow: this.#slow,
+      stopping: this.#stopping.signal,
+      onStored,
+      onError,
+    })
     return createShaper({
       clock,
       slots,
@@ -218,8 +223,8 @@ export class DeliveryWorker {
       sourceIps: transport.sourceIps,
       limitsOf: options.limitsOf,
       capOf: options.capOf,
-      prepare: runner.prepare,
-      deliver: runner.deliver,
+      prepare: delivery => runner.prepare(delivery),
+      deliver: (delivery, source, judge, slot) => runner.deliver(delivery, source, judge, slot),
       onRoom: destination => this.#scheduler.reopen(destination),
       onSpent: (destination, unstarted) =>
         void this.#outages.spendWarmup(destination, unstarted).catch(onError),

@@ -2,15 +2,16 @@
  * The simulator: mail to its addresses never leaves the process, and the local part of an address determines
  * the result.
  *
- * In: deliveries that `delivery` routes to the simulator. Out: the result of the attempt, and afterwards
- * opens, clicks and complaints (`simulated-attempt.ts`).
+ * In: deliveries that `delivery` routes to the simulator. Out: the reply to the attempt, and afterwards
+ * opens, clicks and complaints (`follow-ups.ts`).
  */
 import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
+import type { ClaimedDelivery } from '../../store/model/command.ts'
 
 type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 
-export interface Simulated {
+interface Simulated {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
   reply: SmtpReply
@@ -32,8 +33,8 @@ const FAILED: SmtpReply = {
 }
 const RETRY_DELAY_MS = 2_000
 
-/** @param address is an address of the simulator domain, with an optional `+label` */
-export function simulate(address: string, attempt: number): Simulated {
+/** The address is one of the simulator domain, with an optional `+label`. */
+export function simulate({ address, attempt }: Pick<ClaimedDelivery, 'address' | 'attempt'>): Simulated {
   const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase().replace(/\+.*$/, '')
   switch (localPart) {
     case 'delivered':

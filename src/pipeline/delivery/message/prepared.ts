@@ -5,7 +5,7 @@ import type { MessageMaker, NoMessage, OutgoingMessage } from './message.ts'
 
 type Made = OutgoingMessage | NoMessage
 
-interface PreparedMessages {
+export interface PreparedMessages {
   make(delivery: ClaimedDelivery): void
   /** Undefined when the message was not built, is too old, or could not be built. */
   take(delivery: ClaimedDelivery, now: number): Promise<Made | undefined>

@@ -1,9 +1,10 @@
 /**
  * Result of an attempt: delivered, deferred or bounced, with the reply of the host. Failures of hosts are
- * values, never exceptions.
+ * values, never exceptions. Every result is built here or in `result-without-host.ts`.
  *
- * In: replies and failures of hosts, from `attempt.ts`. Out: the one record of what happened, which decides
- * whether another host is tried, how the egress path is judged, and what is stored (`finish.ts`).
+ * In: replies and failures of hosts, from `attempt.ts` and `host-session.ts`. Out: the one record of what
+ * happened, which decides whether another host is tried, how the egress path is judged, and what is stored
+ * (`finish.ts`).
  */
 
 import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
@@ -16,6 +17,7 @@ import { type Cause, causeOfReply } from '../../../resources/emails/explanation/
 import { providerOf } from '../destinations/providers.ts'
 import type { CongestionSignal } from '../shaping/congestion-feedback.ts'
 import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
+import type { PolicyName } from '../tls-policy/host-tls-policy.ts'
 import type { HostAttempt } from './host-attempt.ts'
 
 /** Result of an attempt, over SMTP or not. */
@@ -69,6 +71,11 @@ export function signalOf(result: AttemptResult): CongestionSignal {
   if (result.simulated) return 'neutral'
   if (result.unwantedSource || isBrokenOff(result)) return 'congested'
   return result.reply && !result.hostUnavailable ? 'ok' : 'neutral'
+}
+
+/** Whether no other host is tried. */
+export function isDecided({ hostUnavailable, unfitHost }: AttemptResult): boolean {
+  return !hostUnavailable && !unfitHost
 }
 
 /** Whether the host was unavailable. The delivery becomes due as soon as the destination answers. */
@@ -152,26 +159,22 @@ function causeOfFailure({ kind, phase, code = '' }: SmtpFailure): Cause {
   return phase === 'connect' ? { code: 'connection_failed' } : { code: 'connection_lost', phase }
 }
 
-/** Unable to route (RFC 3463 §3.5). */
-const NO_ROUTE = '5.4.4'
+const POLICY_WORDS: Readonly<Record<PolicyName, string>> = {
+  none: 'The policy',
+  domain: 'The sending domain',
+  'mta-sts': 'MTA-STS',
+  dane: 'DANE',
+  'smart-host': 'The operator',
+}
 
-/** Result that was decided before a host was tried. */
-export function resultWithoutHost(
-  kind: AttemptResult['kind'],
-  bounceClass: BounceClass,
-  text: string,
-  cause: Cause,
-): AttemptResult {
-  return {
-    kind,
-    class: bounceClass,
-    phase: 'dns',
-    reply: null,
-    text,
-    cause,
-    hostAttempts: [],
-    ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
-  }
+/**
+ * Result of a connection that did not become a session. A host that does not meet our TLS policy is not
+ * unavailable: others may reach it under theirs.
+ */
+export function resultOfOpening(failure: SmtpFailure, policy: PolicyName, mxHost: string): AttemptResult {
+  const result = resultOfFailure(failure, mxHost)
+  if (policy === 'none' || failure.kind !== 'tls') return result
+  return { ...result, cause: { code: 'tls_policy', by: POLICY_WORDS[policy] ?? policy }, isLocalCause: true }
 }
 
 /** Returns what a negative reply means for the delivery, the address, the path and the operator. */

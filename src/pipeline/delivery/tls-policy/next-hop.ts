@@ -2,7 +2,7 @@
  * Next hop of a message, with the TLS requirements of the recipient domain and of the sender.
  *
  * In: a route and the sender's preference. Out: the next hop, or a bounce or deferral when no connection
- * could meet the requirements. Called by `transport.ts`.
+ * could meet the requirements. Called by `attempt.ts`.
  */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
 import type { SmartHost } from '../destinations/smart-host.ts'
@@ -55,7 +55,7 @@ export interface NextHop {
 }
 
 /** No connection could meet the requirements. */
-interface NoNextHop {
+export interface NoNextHop {
   kind: 'bounced' | 'deferred'
   enhanced: string
   reason: string

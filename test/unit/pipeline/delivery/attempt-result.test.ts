@@ -4,8 +4,11 @@ import {
   resultOf,
   resultOfFailure,
   resultOfHosts,
-  resultWithoutHost,
 } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
+import {
+  resultOfInbox,
+  resultWithoutHost,
+} from '../../../../src/pipeline/delivery/outcome/result-without-host.ts'
 import type {
   Phase,
   RecipientResult,
@@ -159,6 +162,16 @@ test('a result without a host does not make a host unavailable', () => {
     cause: { code: 'dns_failed' },
     hostAttempts: [],
   })
+})
+
+test('the reply of a local inbox is a delivery, or a bounce for a loop', () => {
+  const accepted = resultOfInbox(replyFrom('250 2.0.0 handed over'))
+  assert.equal(
+    [accepted.kind, accepted.phase, accepted.text, accepted.cause],
+    ['delivered', 'final-dot', '250 2.0.0 handed over', undefined],
+  )
+  const looping = resultOfInbox(replyFrom('554 5.4.6 too many servers'))
+  assert.equal([looping.kind, looping.class, looping.cause], ['bounced', 'no-route', { code: 'mail_loop' }])
 })
 
 test.run()

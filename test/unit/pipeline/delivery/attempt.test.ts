@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { attemptHosts } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
@@ -66,7 +66,7 @@ test('hosts of equal preference are tried in random order', async t => {
   const hosts = ['mx1.test', 'mx2.test'].map(name => ({ name, preference: 10 }))
   const lots = [0.99, 0, 0.99, 0]
   for (const lot of lots)
-    await attempt({ ...options, random: () => lot }, { ...wayOver([]), hosts }, mailTo('ok'))
+    await attemptHosts({ ...options, random: () => lot }, { ...wayOver([]), hosts }, mailTo('ok'))
   assert.equal(
     mxs.map(mx => mx.messages.length),
     [2, 2],
@@ -142,7 +142,7 @@ test('a refusal that names an address, a domain or a host of ours does not blame
     const { options } = await open(t, HOSTS, { at: { rcpt } })
     const message = [Buffer.from('From: Ann <ann@acme.test>\r\nSubject: hello\r\n\r\nHello there.\r\n')]
     const transaction = mailTo('bob', { message, size: message[0]!.length })
-    const result = await attempt(options, wayOver(['mx1.test']), transaction)
+    const result = await attemptHosts(options, wayOver(['mx1.test']), transaction)
     assert.equal([result.kind, result.blamesAddress ?? false], ['bounced', blamesAddress], rcpt)
   }
 })
@@ -221,8 +221,8 @@ test('a message that all reachable hosts rule out is deferred while another host
 test('a host that rules the message out on a reused session is not dialled again', async t => {
   const { options, mxs } = await open(t, HOSTS, SMALL, {})
   const nextHop = wayOver(['mx1.test', 'mx2.test'])
-  await attempt(options, nextHop, mailTo('ok', { size: 5 }))
-  assert.equal(short(await attempt(options, nextHop, mailTo('ok'))), [
+  await attemptHosts(options, nextHop, mailTo('ok', { size: 5 }))
+  assert.equal(short(await attemptHosts(options, nextHop, mailTo('ok'))), [
     'delivered',
     TOO_SMALL,
     'mx2.test final-dot 250',
@@ -536,7 +536,7 @@ test('when TLS fails, the message is sent in plain text and the reason is record
 test('connections use the given source address', async t => {
   const { options, mxs, pool } = await open(t, HOSTS, {})
   const from = (number: number, name: string | null = null) =>
-    attempt(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
+    attemptHosts(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
   const { hostAttempts } = await from(77, 'out77.test')
   await from(78)
   await from(77)
@@ -559,7 +559,7 @@ test('connections use the given source address', async t => {
 test('only address families with a source address are used', async t => {
   const { options, mxs } = await open(t, 'v6.test AAAA ::1', {})
   const sources = [{ address: '127.0.0.77', name: null }]
-  const { kind, text } = await attempt(options, wayOver(['v6.test']), mailTo('ok'), sources)
+  const { kind, text } = await attemptHosts(options, wayOver(['v6.test']), mailTo('ok'), sources)
   assert.equal([kind, text], ['bounced', 'v6.test has no ipv4 address'])
   assert.is(mxs[0]!.sessionCount, 0)
 })
@@ -567,7 +567,7 @@ test('only address families with a source address are used', async t => {
 test('a malformed message throws, and the session stays usable', async t => {
   const { options, pool, mxs } = await open(t, HOSTS, {})
   const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
-  await attempt(options, wayOver(['mx1.test']), broken).then(
+  await attemptHosts(options, wayOver(['mx1.test']), broken).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /CR or LF/),
   )

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { attemptHosts } from '../../../../src/pipeline/delivery/attempt.ts'
 import { PipelineSlotLost, runPipelined } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
 import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -24,7 +24,9 @@ async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
           const address = sourceOf(name)
           const sources = address === '' ? [] : [{ address, name: null }]
           const message = mailTo(name, sizes[name] === undefined ? {} : { size: sizes[name] })
-          const result = await attempt(options, wayOver(['mx1.test']), message, sources, slot).catch(lost)
+          const result = await attemptHosts(options, wayOver(['mx1.test']), message, sources, slot).catch(
+            lost,
+          )
           ends[name] = result === 'lost' ? result : short(result)
           course.push(`/${name}`)
         },

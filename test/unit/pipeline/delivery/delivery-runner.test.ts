@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
 import {
-  createDeliveryRunner,
+  DeliveryRunner,
   type DeliveryRunnerOptions,
 } from '../../../../src/pipeline/delivery/delivery-runner.ts'
 import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { PipelineSlotLost } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
-import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
+import { simulate as simulated } from '../../../../src/pipeline/simulator/simulate.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { newId, SIMULATOR } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
@@ -24,7 +24,7 @@ const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
 }
 
 /** Deliveries to a simulator, of messages that are made when the test says so. */
-function open(sizeBytes = 22, simulate = simulatedAttempt) {
+function open(sizeBytes = 22, simulate = simulated) {
   const clock = createManualClock()
   const making: PromiseWithResolvers<OutgoingMessage>[] = []
   const ends: Finish[] = []
@@ -36,19 +36,20 @@ function open(sizeBytes = 22, simulate = simulatedAttempt) {
   const target = { kind: 'simulator' as const }
   const options = {
     clock,
+    recorder: {
+      record: async (finish: Finish) => ends.push(finish) > 0,
+      room: async () => {},
+      drained: async () => 0,
+    },
+    slow: { begin: () => ({}), end: () => {}, close: () => {} },
+    stopping: new AbortController().signal,
     maker: { make },
     router: { routeOf: async () => ({ destination: SIMULATOR, target }) },
     transport: { simulate, random: () => 0.5 },
     onStored: async () => {},
     onError: (error: unknown) => assert.unreachable(String(error)),
   } as unknown as DeliveryRunnerOptions
-  const recorder = {
-    record: async (finish: Finish) => ends.push(finish) > 0,
-    room: async () => {},
-    drained: async () => 0,
-  }
-  const slow = { begin: () => ({}), end: () => {}, close: () => {} } as never
-  const { prepare, deliver } = createDeliveryRunner(options, recorder, slow, new AbortController().signal)
+  const runner = new DeliveryRunner(options)
   const id = newId(clock.now())
   const delivery = {
     ...{ accountId: id, emailId: id, ordinal: 0, attempt: 1 },
@@ -64,8 +65,8 @@ function open(sizeBytes = 22, simulate = simulatedAttempt) {
     making,
     made,
     ends,
-    prepare: () => prepare(delivery),
-    deliver: () => deliver(delivery, source, () => {}),
+    prepare: () => runner.prepare(delivery),
+    deliver: () => runner.deliver(delivery, source, () => {}),
   }
 }
 

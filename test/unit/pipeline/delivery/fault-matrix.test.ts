@@ -7,7 +7,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { attemptHosts } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import {
   createSessionPool,
@@ -119,7 +119,7 @@ async function open(t: TestContext, point: Point, fault: Fault): Promise<Scene> 
     isSilent: fault === 'hang' || fault === 'stall',
     async send(localPart, names) {
       const transaction = mailTo(localPart, point === 'body' ? huge : small)
-      return attempt(options, wayOver(names), transaction)
+      return attemptHosts(options, wayOver(names), transaction)
     },
   }
 }

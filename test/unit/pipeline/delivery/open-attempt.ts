@@ -1,7 +1,7 @@
 /** Attempts over real DNS and scripted MX hosts, and what became of them in short. */
 
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { type AttemptOptions, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { attemptHosts, type SmtpOptions } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
@@ -40,7 +40,7 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
     await pool.close()
     resolver.close()
   })
-  const options: AttemptOptions = {
+  const options: SmtpOptions = {
     clock: systemClock,
     resolver,
     pool,
@@ -54,10 +54,10 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
   const to = (
     recipient: string,
     names = ['mx1.test', 'mx2.test', 'mx3.test'],
-    over: Partial<AttemptOptions> = {},
+    over: Partial<SmtpOptions> = {},
     asked: MessageTls = 'any',
   ) =>
-    attempt(
+    attemptHosts(
       { ...options, ...over },
       wayOver(names, asked),
       mailTo(recipient, { requireTls: asked === 'required' }),

@@ -5,6 +5,7 @@ import { createEventLoopUtilization } from '../../../../src/lib/event-loop-utili
 import { utcDay } from '../../../../src/lib/periods.ts'
 import { destinationLimits } from '../../../../src/pipeline/delivery/destinations/providers.ts'
 import type { MessageMaker } from '../../../../src/pipeline/delivery/message/message.ts'
+import { createMayReturn } from '../../../../src/pipeline/delivery/missing-domain.ts'
 import { createRouter, type DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
@@ -12,13 +13,12 @@ import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
 import { DeliveryWorker } from '../../../../src/pipeline/delivery/worker.ts'
 import { RESUMED } from '../../../../src/pipeline/queue/destination-states.ts'
 import { HELD } from '../../../../src/pipeline/queue/hold.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../../../../src/pipeline/queue/waiting-mail.ts'
-import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
+import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import type { MailSelector } from '../../../../src/store/model/schema/steering.ts'
@@ -97,11 +97,11 @@ export async function openWorker(
       ),
       pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
       smartHostOf: () => undefined,
-      simulate: simulatedAttempt,
+      simulate,
       deliverLocally: async () => {
         throw new Error('nothing is received here')
       },
-      undeliverable: createUndeliverable({ find: signed.find, clock }),
+      mayReturn: createMayReturn({ find: signed.find, clock }),
     },
     thread: {
       owner: 'worker',

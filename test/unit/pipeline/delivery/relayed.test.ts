@@ -4,8 +4,8 @@ import {
   relayed,
   resultOf,
   resultOfFailure,
-  resultWithoutHost,
 } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
+import { resultWithoutHost } from '../../../../src/pipeline/delivery/outcome/result-without-host.ts'
 import type { Phase, SmtpFailure } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'

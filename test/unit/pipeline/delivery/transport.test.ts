@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
+import { type AttemptOptions, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
+import { createMayReturn } from '../../../../src/pipeline/delivery/missing-domain.ts'
 import { type AttemptResult, signalOf } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { DeliveryRoute, RouteTarget } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/sessions/session-pool.ts'
 import { createSourceIps, type EgressSource } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { type TransmitOptions, transmit } from '../../../../src/pipeline/delivery/transport.ts'
-import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
-import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
+import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
@@ -56,7 +56,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     await pool.close()
     resolver.close()
   })
-  const options: TransmitOptions = {
+  const options: AttemptOptions = {
     clock: systemClock,
     resolver,
     pool,
@@ -68,11 +68,11 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    simulate: simulatedAttempt,
+    simulate,
     deliverLocally: async () => {
       throw new Error('nothing is received here')
     },
-    undeliverable: createUndeliverable({
+    mayReturn: createMayReturn({
       find: async () => [],
       clock: systemClock,
     }),
@@ -81,7 +81,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
   return {
     mx,
     carryTo: (address: string, route = hosts, from = source) =>
-      transmit(options, route, claimed(address), message, from),
+      attempt(options, route, claimed(address), message, from),
   }
 }
 

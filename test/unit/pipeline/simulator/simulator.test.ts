@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
 import { finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import { resultOfSimulation } from '../../../../src/pipeline/delivery/outcome/result-without-host.ts'
+import { recordFollowUps } from '../../../../src/pipeline/simulator/follow-ups.ts'
 import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
-import { recordFollowUps, simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -25,7 +26,7 @@ const TABLE: [localPart: string, verdict: string, reply: string, sequel: string[
 ]
 
 function verdictOf(address: string, attempt = 1) {
-  const { outcome, class: bounceClass, reply, followedBy } = simulate(address, attempt)
+  const { outcome, class: bounceClass, reply, followedBy } = simulate({ address, attempt })
   return {
     verdict: bounceClass === 'unknown' ? outcome : `${outcome} ${bounceClass}`,
     reply: `${reply.code} ${reply.enhanced}`,
@@ -41,13 +42,13 @@ for (const [localPart, verdict, reply, sequel] of TABLE)
   })
 
 test('simulator: delayed@ is deferred once for two seconds, then delivered', () => {
-  assert.is(simulate('delayed@simulator.test', 1).retryAfterMs, 2_000)
+  assert.is(simulate({ address: 'delayed@simulator.test', attempt: 1 }).retryAfterMs, 2_000)
   assert.equal(verdictOf('delayed+1@simulator.test', 2), {
     verdict: 'delivered',
     reply: '250 2.0.0',
     sequel: [],
   })
-  assert.is(simulate('delayed@simulator.test', 9).retryAfterMs, undefined)
+  assert.is(simulate({ address: 'delayed@simulator.test', attempt: 9 }).retryAfterMs, undefined)
 })
 
 const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
@@ -62,7 +63,7 @@ const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
 })
 
 test('simulator: a result has the format of a real attempt, without hosts', () => {
-  assert.equal(simulatedAttempt(delivery('delivered')), {
+  assert.equal(resultOfSimulation(simulate(delivery('delivered'))), {
     kind: 'delivered',
     class: 'unknown',
     phase: 'final-dot',
@@ -71,8 +72,8 @@ test('simulator: a result has the format of a real attempt, without hosts', () =
     hostAttempts: [],
     simulated: true,
   })
-  assert.is(simulatedAttempt(delivery('bounced')).phase, 'rcpt')
-  assert.is(simulatedAttempt(delivery('delayed')).retryAfterMs, 2_000)
+  assert.is(resultOfSimulation(simulate(delivery('bounced'))).phase, 'rcpt')
+  assert.is(resultOfSimulation(simulate(delivery('delayed'))).retryAfterMs, 2_000)
 })
 
 test('simulator: statuses, events and bounce types are recorded, and no address is suppressed', () => {
@@ -81,7 +82,8 @@ test('simulator: statuses, events and bounce types are recorded, and no address 
   const recorded = ['delivered', 'bounced', 'soft-bounced', 'suppressed', 'failed', 'delayed'].map(
     localPart => {
       const claimed = delivery(localPart)
-      const { status, event, suppress } = finishOf(claimed, simulatedAttempt(claimed), facts, () => 0.5)
+      const result = resultOfSimulation(simulate(claimed))
+      const { status, event, suppress } = finishOf(claimed, result, facts, () => 0.5)
       const bounce = event.data.bounce as { type: string; subtype: string } | undefined
       return [status, event.type, bounce && `${bounce.type} ${bounce.subtype}`, suppress]
         .filter(Boolean)

@@ -3,7 +3,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('undeliverable')
+const test = suite('missing domain')
 const MINUTE_MS = 60_000
 const ADDRESS = 'ok@there.test'
 const GONE = 'there.test NXDOMAIN'
