@@ -38,7 +38,7 @@ import {
   type OutageOptions,
   type Outages,
 } from './shaping/outages.ts'
-import { createShaper, type Shaper } from './shaping/shaper.ts'
+import { Shaper } from './shaping/shaper.ts'
 import type { Slots } from './shaping/slots.ts'
 import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer, type SlowDeliveryTimer } from './slow-delivery-timer.ts'
@@ -94,40 +94,73 @@ export class DeliveryWorker {
   readonly #stopping = new AbortController()
   readonly #recorder: Recorder
   readonly #slow: SlowDeliveryTimer
+  readonly #runner: DeliveryRunner
   readonly #shaper: Shaper
   readonly #scheduler: Scheduler
-  readonly #preSigner: PreSigner
   readonly #outages: Outages
+  readonly #preSigner: PreSigner
 
   constructor(options: WorkerOptions) {
-    const { clock, run, events, queries } = options
+    const { clock, run, transport, router, maker, events, queries } = options
+    const { onStored, onError } = events
     this.#options = options
     this.#recorder = createRecorder(run, clock, this.#stopping.signal)
-    this.#slow = createSlowDeliveryTimer(run, clock, events.onError)
-    this.#shaper = this.#createShaper(options)
+    this.#slow = createSlowDeliveryTimer(run, clock, onError)
+    this.#runner = new DeliveryRunner({
+      clock,
+      transport,
+      router,
+      maker,
+      recorder: this.#recorder,
+      slow: this.#slow,
+      stopping: this.#stopping.signal,
+      onStored,
+      onError,
+    })
+    this.#shaper = new Shaper({
+      clock,
+      slots: options.slots,
+      warmupBudgets: options.warmupBudgets,
+      sourceIps: transport.sourceIps,
+      limitsOf: options.limitsOf,
+      capOf: options.capOf,
+      runner: this.#runner,
+      onError,
+    })
     this.#scheduler = createScheduler({
       clock,
       destinationOf: queueKey => this.#destinationOf(queueKey),
-      capacityOf: this.#shaper.capacityOf,
+      capacityOf: destination => this.#shaper.capacityOf(destination),
       claim: queueKeys => this.#claim(queueKeys),
-      take: this.#shaper.take,
-      onError: events.onError,
+      take: (destination, deliveryClass, deliveries) =>
+        this.#shaper.take(destination, deliveryClass, deliveries),
+      onError,
     })
+    const { queueKeysOf } = this.#scheduler
+    const { deferredQueueKeysOf, waitingIn } = queries
+    this.#outages = createOutages({ clock, run, queueKeysOf, deferredQueueKeysOf })
     this.#preSigner = startPreSigner({
       clock,
-      isPaused: this.#shaper.isPaused,
+      isPaused: destination => this.#shaper.isPaused(destination),
       isIdle: () => !options.slots.isBusy,
-      queueKeysOf: this.#scheduler.queueKeysOf,
-      waitingIn: queries.waitingIn,
-      hasRoom: options.maker.hasRoom,
-      signAhead: options.maker.signAhead,
-      onError: events.onError,
+      queueKeysOf,
+      waitingIn,
+      hasRoom: maker.hasRoom,
+      signAhead: maker.signAhead,
+      onError,
     })
-    this.#outages = createOutages({
-      clock,
-      run,
-      queueKeysOf: this.#scheduler.queueKeysOf,
-      deferredQueueKeysOf: queries.deferredQueueKeysOf,
+    this.#connect()
+  }
+
+  /** Connects the shaper, which is built first, to the parts behind it. */
+  #connect(): void {
+    this.#shaper.connect({
+      onRoom: this.#scheduler.reopen,
+      onSpent: (destination, unstarted) =>
+        void this.#outages.spendWarmup(destination, unstarted).catch(this.#options.events.onError),
+      onBreakerOpen: opened => this.#beginOutage(opened),
+      onRecovery: (name, { domain }) => this.#endOutage(name, domain),
+      giveBack: leases => this.#giveBack(leases),
     })
   }
 
@@ -193,46 +226,6 @@ export class DeliveryWorker {
     await warmupBudgets.close()
     await transport.pool.close()
     return unstored
-  }
-
-  #createShaper({
-    clock,
-    slots,
-    warmupBudgets,
-    transport,
-    router,
-    maker,
-    ...options
-  }: WorkerOptions): Shaper {
-    const { onStored, onError } = options.events
-    const runner = new DeliveryRunner({
-      clock,
-      transport,
-      router,
-      maker,
-      recorder: this.#recorder,
-      slow: this.#slow,
-      stopping: this.#stopping.signal,
-      onStored,
-      onError,
-    })
-    return createShaper({
-      clock,
-      slots,
-      warmupBudgets,
-      sourceIps: transport.sourceIps,
-      limitsOf: options.limitsOf,
-      capOf: options.capOf,
-      prepare: delivery => runner.prepare(delivery),
-      deliver: (delivery, source, judge, slot) => runner.deliver(delivery, source, judge, slot),
-      onRoom: destination => this.#scheduler.reopen(destination),
-      onSpent: (destination, unstarted) =>
-        void this.#outages.spendWarmup(destination, unstarted).catch(onError),
-      onBreakerOpen: opened => this.#beginOutage(opened),
-      onRecovery: (name, { domain }) => this.#endOutage(name, domain),
-      giveBack: leases => this.#giveBack(leases),
-      onError,
-    })
   }
 
   #beginOutage(opened: OpenBreaker): void {

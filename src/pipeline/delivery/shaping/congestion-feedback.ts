@@ -36,11 +36,15 @@ export interface OpenBreaker extends PathKey {
   allPathsPaused: boolean
 }
 
-export interface CongestionFeedbackOptions {
-  sourceIps: Pick<SourceIps, 'sources' | 'isUsable'>
+interface CongestionFeedbackOptions {
+  sourceIps: Pick<SourceIps, 'isUsable'>
   pathsOf(name: string): DestinationPaths
   /** Takes the deliveries that wait on the path. */
   unclaim(path: EgressPath): ClaimedDelivery[]
+  events: CongestionEvents
+}
+
+export interface CongestionEvents {
   onBreakerOpen(opened: OpenBreaker): void
   /**
    * Called when a path whose breaker was open or half open gets an answer. The delivery is the one that got
@@ -58,16 +62,19 @@ export type RecordFeedback = (
   text: string,
 ) => void
 
-export function createCongestionFeedback(options: CongestionFeedbackOptions): RecordFeedback {
-  const { sourceIps, pathsOf, unclaim } = options
-
+export function createCongestionFeedback({
+  sourceIps,
+  pathsOf,
+  unclaim,
+  events,
+}: CongestionFeedbackOptions): RecordFeedback {
   /** After a cool-off, the domains of waiting deliveries may prefer another source. */
   const giveBackUnusable = ({ paths }: DestinationPaths, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
       !sourceIps.isUsable(path.source, domain) &&
       paths.some(({ source, breaker }) => !breaker.isOpen && sourceIps.isUsable(source, domain))
     const unwanted = path.ready.clear(isElsewhere)
-    if (unwanted.length > 0) options.giveBack(unwanted)
+    if (unwanted.length > 0) events.giveBack(unwanted)
   }
 
   return (path, delivery, signal, text) => {
@@ -77,13 +84,13 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
       const isBack = path.breaker.recordSuccess()
       if (isBack) path.window.restart()
       path.window.grow()
-      if (isBack) options.onRecovery(keyOf(path), delivery)
+      if (isBack) events.onRecovery(keyOf(path), delivery)
     } else if (signal === 'congested') {
       const destination = pathsOf(path.destination)
       path.window.shrink()
       const state = path.breaker.recordFailure(text)
       if (state)
-        options.onBreakerOpen({
+        events.onBreakerOpen({
           ...keyOf(path),
           state,
           unstarted: unclaim(path),

@@ -2,21 +2,19 @@
  * Traffic shaping of a delivery thread: keeps the egress paths of each destination, holds claimed deliveries
  * until their path admits them, and runs them.
  *
- * In: deliveries that the scheduler has claimed (`take`). Out: calls of `deliver`, free capacity for the
- * scheduler, and events about circuit breakers and warm-up. Called by `worker.ts` only.
+ * In: deliveries that the scheduler has claimed (`take`). Out: calls of the delivery runner, free capacity
+ * for the scheduler, and events about circuit breakers and warm-up. Called by `worker.ts` only.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
 import type { DestinationLimits } from '../destinations/providers.ts'
-import type { PipelineSlot } from '../sessions/pipeline.ts'
 import { NO_CAPACITY } from './admission.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import {
-  type CongestionFeedbackOptions,
+  type CongestionEvents,
   createCongestionFeedback,
-  type JudgeCongestion,
   type PathKey,
   type RecordFeedback,
 } from './congestion-feedback.ts'
@@ -28,58 +26,26 @@ import {
   distribute,
   unclaimSpent,
 } from './destination-paths.ts'
-import {
-  closePath,
-  createEgressPath,
-  type EgressPath,
-  type EgressPathOptions,
-  stateOf,
-} from './egress-path.ts'
-import type { ReadyDelivery } from './ready-queue.ts'
-import { createSlotRunner } from './slot-runner.ts'
+import { closePath, createEgressPath, type EgressPath, stateOf } from './egress-path.ts'
+import { type Runner, SlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
-import type { EgressSource } from './source-ips.ts'
+import type { SourceIps } from './source-ips.ts'
 import type { WarmupBudgets } from './warmup-budget.ts'
 
-export interface Shaper {
-  /** Number of further deliveries of the destination that may be claimed now. */
-  capacityOf(destination: string): Capacity
-  /** @param deliveryClass class of all the deliveries */
-  take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
-  /** Restores a circuit breaker that was open before a restart. */
-  restoreBreaker(name: PathKey, state: BreakerState): void
-  /** Makes open circuit breakers of the destination half open. @returns false when none was open */
-  probeNow(destination: string): boolean
-  /** Applies a new rate limit of the operator. */
-  updateRate(destination: string): void
-  /** Whether all paths to the destination are open or half open. */
-  isPaused(destination: string): boolean
-  /** Undefined for a destination that is not remembered. */
-  pathsTo(destination: string): PathState[] | undefined
-  /** Removes and returns deliveries that match and have not started. */
-  recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
-  /** Resolves when no delivery is in progress, or after the time has passed. */
-  idle(withinMs: number): Promise<void>
-  /** Starts nothing more. @returns the deliveries that had not started */
-  stop(): ClaimedDelivery[]
-}
-
-interface ShaperOptions extends Omit<CongestionFeedbackOptions, 'pathsOf' | 'unclaim'> {
+interface ShaperOptions {
   clock: Clock
   slots: Slots
   warmupBudgets: Pick<WarmupBudgets, 'of'>
+  sourceIps: Pick<SourceIps, 'sources' | 'isUsable'>
   limitsOf(destination: string): DestinationLimits
   /** Rate limit of the operator for all paths together, in messages per second; null when there is none. */
   capOf(destination: string): number | null
-  /** Called for a delivery that is likely to start soon. */
-  prepare(delivery: ClaimedDelivery): void
-  /** @returns false when the delivery lost its slot in the pipeline and must be given back */
-  deliver(
-    delivery: ClaimedDelivery,
-    source: EgressSource,
-    judge: JudgeCongestion,
-    slot: PipelineSlot,
-  ): Promise<boolean>
+  runner: Runner
+  onError(error: unknown): void
+}
+
+/** What the shaper tells the rest of the worker. */
+interface ShaperEvents extends CongestionEvents {
   /** Called when deliveries of the destination may be claimed again. */
   onRoom(destination: string): void
   /**
@@ -87,7 +53,6 @@ interface ShaperOptions extends Omit<CongestionFeedbackOptions, 'pathsOf' | 'unc
    * it and not started.
    */
   onSpent(destination: string, unstarted: readonly ClaimedDelivery[]): void
-  onError(error: unknown): void
 }
 
 /** Claimed deliveries that wait in memory, for all destinations of the thread together. */
@@ -95,96 +60,163 @@ const READY_DELIVERIES_MAX = 2_000
 /** Idle destinations whose paths are remembered. */
 const DESTINATIONS_MAX = 10_000
 
-export function createShaper(options: ShaperOptions): Shaper {
-  const { clock, slots, warmupBudgets, sourceIps, onError } = options
-  const destinations = new Map<string, DestinationPaths>()
-  const waiting = { count: 0 }
-  let stopped = false
+export class Shaper {
+  readonly #options: ShaperOptions
+  readonly #destinations = new Map<string, DestinationPaths>()
+  readonly #waiting = { count: 0 }
+  readonly #slotRunner: SlotRunner
+  #events!: ShaperEvents
+  #recordFeedback!: RecordFeedback
+  #isStopped = false
 
-  const pathsOf = (name: string): DestinationPaths =>
-    destinations.get(name) ?? createPaths(options, name, { clock, waiting, warmupBudgets, wake })
-  const wake = ({ destination: name }: EgressPath) => {
-    const destination = pathsOf(name)
-    giveBackSpent(destination)
-    for (const path of destination.paths) runner.start(path)
-    offerRoom(destination)
+  constructor(options: ShaperOptions) {
+    const { clock, slots, runner, onError } = options
+    this.#options = options
+    this.#slotRunner = new SlotRunner({
+      clock,
+      slots,
+      runner,
+      onSignal: (path, delivery, signal, text) => this.#recordFeedback(path, delivery, signal, text),
+      onMoved: path => this.#onMoved(path),
+      giveBack: deliveries => this.#events.giveBack(deliveries),
+      onError,
+    })
   }
+
+  /** Connects the shaper to the parts that it reports to. Called once, before the first delivery. */
+  connect(events: ShaperEvents): void {
+    this.#events = events
+    this.#recordFeedback = createCongestionFeedback({
+      sourceIps: this.#options.sourceIps,
+      pathsOf: name => this.#pathsOf(name),
+      unclaim: path => this.#unclaim(path),
+      events,
+    })
+  }
+
+  /** Number of further deliveries of the destination that may be claimed now. */
+  capacityOf(name: string): Capacity {
+    return this.#isStopped ? NO_CAPACITY : this.#capacityIn(this.#pathsOf(name))
+  }
+
+  /** @param deliveryClass class of all the deliveries */
+  take(name: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void {
+    const destination = this.#remembered(name)
+    distribute(destination, deliveryClass, deliveries, this.#options.sourceIps)
+    this.#giveBackSpent(destination)
+    destination.hadTransactionalCapacity = this.#capacityIn(destination).transactional > 0
+    for (const path of destination.paths) this.#slotRunner.start(path)
+  }
+
+  /** Restores a circuit breaker that was open before a restart. */
+  restoreBreaker({ destination: name, source: wanted }: PathKey, state: BreakerState): void {
+    for (const path of this.#remembered(name).paths)
+      if (wanted === '' || path.source.name === wanted) path.breaker.restore(state)
+  }
+
+  /** Makes open circuit breakers of the destination half open. @returns false when none was open */
+  probeNow(name: string): boolean {
+    return this.#pathsOf(name).paths.filter(({ breaker }) => breaker.probeNow()).length > 0
+  }
+
+  /** Applies a new rate limit of the operator. */
+  updateRate(name: string): void {
+    for (const { rateLimit } of this.#destinations.get(name)?.paths ?? [])
+      rateLimit.change(rateOf(this.#options, name))
+  }
+
+  /** Whether all paths to the destination are open or half open. */
+  isPaused(name: string): boolean {
+    const destination = this.#destinations.get(name)
+    return destination !== undefined && allBreakersOpen(destination)
+  }
+
+  /** Undefined for a destination that is not remembered. */
+  pathsTo(name: string): PathState[] | undefined {
+    return this.#destinations.get(name)?.paths.map(stateOf)
+  }
+
+  /** Removes and returns deliveries that match and have not started. */
+  recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[] {
+    return [...this.#destinations.values()].flatMap(destination => {
+      const recalled = destination.paths.flatMap(({ ready }) => ready.clear(isMeant))
+      if (recalled.length > 0) this.#offerRoom(destination)
+      return recalled
+    })
+  }
+
+  /** Resolves when no delivery is in progress, or after the time has passed. */
+  idle(withinMs: number): Promise<void> {
+    return this.#slotRunner.idle(withinMs)
+  }
+
+  /** Starts nothing more. @returns the deliveries that had not started */
+  stop(): ClaimedDelivery[] {
+    this.#isStopped = true
+    this.#slotRunner.stop()
+    const paths = [...this.#destinations.values()].flatMap(destination => destination.paths)
+    for (const path of paths) closePath(path)
+    return paths.flatMap(path => this.#unclaim(path))
+  }
+
+  #pathsOf(name: string): DestinationPaths {
+    return this.#destinations.get(name) ?? this.#createPaths(name)
+  }
+
+  #remembered(name: string): DestinationPaths {
+    const destination = this.#pathsOf(name)
+    this.#destinations.set(name, destination)
+    return destination
+  }
+
+  #createPaths(name: string): DestinationPaths {
+    const { clock, warmupBudgets, limitsOf, sourceIps } = this.#options
+    const limits = { ...limitsOf(name), messagesPerSecond: rateOf(this.#options, name) }
+    const paths = sourceIps.sources.map(source =>
+      createEgressPath(name, source, limits, {
+        clock,
+        waiting: this.#waiting,
+        warmupBudgets,
+        wake: path => this.#wake(path),
+      }),
+    )
+    return { name, paths, hadTransactionalCapacity: true }
+  }
+
+  #wake({ destination: name }: EgressPath): void {
+    const destination = this.#pathsOf(name)
+    this.#giveBackSpent(destination)
+    for (const path of destination.paths) this.#slotRunner.start(path)
+    this.#offerRoom(destination)
+  }
+
+  #onMoved({ destination: name }: EgressPath): void {
+    const destination = this.#pathsOf(name)
+    if (areAllIdle(destination)) keep(this.#destinations, destination)
+    this.#offerRoom(destination)
+  }
+
   /** Returned deliveries wait in the queue for another path or for the next day. */
-  const giveBackSpent = (destination: DestinationPaths) => {
+  #giveBackSpent(destination: DestinationPaths): void {
     const spent = unclaimSpent(destination)
-    if (spent.length > 0) options.onSpent(destination.name, spent)
+    if (spent.length > 0) this.#events.onSpent(destination.name, spent)
   }
-  const runner = createSlotRunner({
-    clock,
-    slots,
-    prepare: options.prepare,
-    deliver: (path, ready, slot) => deliverOn(options, path, ready, slot, recordFeedback),
-    onMoved(path) {
-      const destination = pathsOf(path.destination)
-      if (areAllIdle(destination)) keep(destinations, destination)
-      offerRoom(destination)
-    },
-    onError,
-  })
 
-  const unclaim = (path: EgressPath): ClaimedDelivery[] => {
-    runner.leave(path)
+  #unclaim(path: EgressPath): ClaimedDelivery[] {
+    this.#slotRunner.leave(path)
     return path.ready.clear()
   }
-  const recordFeedback = createCongestionFeedback({ ...options, pathsOf, unclaim })
 
-  const capacityOf = (paths: DestinationPaths) => capacityIn(paths, READY_DELIVERIES_MAX - waiting.count)
-  const offerRoom = (destination: DestinationPaths) => {
-    const { any, transactional } = capacityOf(destination)
+  #capacityIn(destination: DestinationPaths): Capacity {
+    return capacityIn(destination, READY_DELIVERIES_MAX - this.#waiting.count)
+  }
+
+  #offerRoom(destination: DestinationPaths): void {
+    const { any, transactional } = this.#capacityIn(destination)
     const isNews = any > 0 || (transactional > 0 && !destination.hadTransactionalCapacity)
     destination.hadTransactionalCapacity = transactional > 0
-    if (isNews && !stopped) options.onRoom(destination.name)
+    if (isNews && !this.#isStopped) this.#events.onRoom(destination.name)
   }
-
-  return {
-    capacityOf: name => (stopped ? NO_CAPACITY : capacityOf(pathsOf(name))),
-    take(name, deliveryClass, deliveries) {
-      const destination = pathsOf(name)
-      destinations.set(name, destination)
-      distribute(destination, deliveryClass, deliveries, sourceIps)
-      giveBackSpent(destination)
-      destination.hadTransactionalCapacity = capacityOf(destination).transactional > 0
-      for (const path of destination.paths) runner.start(path)
-    },
-    restoreBreaker({ destination: name, source: wanted }, state) {
-      const destination = pathsOf(name)
-      destinations.set(name, destination)
-      for (const path of destination.paths)
-        if (wanted === '' || path.source.name === wanted) path.breaker.restore(state)
-    },
-    probeNow: name => pathsOf(name).paths.filter(({ breaker }) => breaker.probeNow()).length > 0,
-    updateRate(name) {
-      for (const { rateLimit } of destinations.get(name)?.paths ?? []) rateLimit.change(rateOf(options, name))
-    },
-    isPaused: name => destinations.has(name) && allBreakersOpen(pathsOf(name)),
-    pathsTo: name => destinations.get(name)?.paths.map(stateOf),
-    recall(isMeant) {
-      return [...destinations.values()].flatMap(destination => {
-        const recalled = destination.paths.flatMap(({ ready }) => ready.clear(isMeant))
-        if (recalled.length > 0) offerRoom(destination)
-        return recalled
-      })
-    },
-    idle: runner.idle,
-    stop() {
-      stopped = true
-      runner.stop()
-      const paths = [...destinations.values()].flatMap(destination => destination.paths)
-      for (const path of paths) closePath(path)
-      return paths.flatMap(unclaim)
-    },
-  }
-}
-
-function createPaths(options: ShaperOptions, name: string, pathOptions: EgressPathOptions): DestinationPaths {
-  const limits = { ...options.limitsOf(name), messagesPerSecond: rateOf(options, name) }
-  const paths = options.sourceIps.sources.map(source => createEgressPath(name, source, limits, pathOptions))
-  return { name, paths, hadTransactionalCapacity: true }
 }
 
 /**
@@ -195,27 +227,6 @@ function rateOf({ limitsOf, capOf, sourceIps }: ShaperOptions, destination: stri
   const cap = capOf(destination)
   if (cap === null) return messagesPerSecond
   return Math.min(cap / sourceIps.sources.length, messagesPerSecond ?? Number.POSITIVE_INFINITY)
-}
-
-/** A delivery that was not sent does not count towards the warm-up budget. */
-async function deliverOn(
-  { deliver, giveBack }: ShaperOptions,
-  path: EgressPath,
-  { delivery, isTransactional }: ReadyDelivery,
-  slot: PipelineSlot,
-  recordFeedback: RecordFeedback,
-): Promise<void> {
-  const end = path.warmupBudget.begin(isTransactional)
-  let wasSent = false
-  const judge: JudgeCongestion = (signal, text) => {
-    wasSent = signal === 'ok'
-    recordFeedback(path, delivery, signal, text)
-  }
-  try {
-    if (!(await deliver(delivery, path.source, judge, slot))) giveBack([delivery])
-  } finally {
-    end(wasSent)
-  }
 }
 
 /**

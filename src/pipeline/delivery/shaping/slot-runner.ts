@@ -2,7 +2,8 @@
  * Runs deliveries in slots. The deliveries of a slot run one after another or pipelined; paths that wait for
  * a slot of the thread are served round robin.
  *
- * In: paths with ready deliveries, from the shaper. Out: calls of `deliver`.
+ * In: paths with ready deliveries, from the shaper. Out: calls of the delivery runner, and signals about the
+ * path.
  */
 import { once } from 'node:events'
 import type { Clock } from '../../../lib/clock.ts'
@@ -10,29 +11,35 @@ import { Slab } from '../../../lib/slab.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import { type PipelineSlot, runPipelined } from '../sessions/pipeline.ts'
 import { admitNext, type Gate, isCrowded, widthOf } from './admission.ts'
+import type { JudgeCongestion, RecordFeedback } from './congestion-feedback.ts'
 import type { EgressPath } from './egress-path.ts'
 import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
+import type { EgressSource } from './source-ips.ts'
 
-interface SlotRunner {
-  /** Starts as many deliveries as the gates of the path and thread admit. */
-  start(path: EgressPath): void
-  /** Removes the path from those that wait for a slot of the thread. */
-  leave(path: EgressPath): void
-  /** Resolves when no delivery is in progress, or after the time has passed. */
-  idle(withinMs: number): Promise<void>
-  /** Starts nothing more. */
-  stop(): void
+/** Runs single deliveries: the delivery runner. */
+export interface Runner {
+  /** Called for a delivery that is likely to start soon. */
+  prepare(delivery: ClaimedDelivery): void
+  /** @returns false when the delivery lost its slot in the pipeline and must be given back */
+  deliver(
+    delivery: ClaimedDelivery,
+    source: EgressSource,
+    judge: JudgeCongestion,
+    slot: PipelineSlot,
+  ): Promise<boolean>
 }
 
 interface SlotRunnerOptions {
   clock: Clock
   slots: Slots
-  /** Called for a delivery that is likely to start soon. */
-  prepare(delivery: ClaimedDelivery): void
-  deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void>
+  runner: Runner
+  /** Called with what the result of a delivery says about its path. */
+  onSignal: RecordFeedback
   /** Called when a delivery left the ready queue, or a slot of the path came free. */
   onMoved(path: EgressPath): void
+  /** Called with a delivery that was not sent and returns to the queue. */
+  giveBack(deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -51,90 +58,117 @@ const THREAD_GATES: ReadonlySet<Gate> = new Set<Gate>([
   'account-share',
 ])
 
-export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
-  const { clock, slots, onMoved } = options
-  const underWay = new Slab<Promise<void>>()
+export class SlotRunner {
+  readonly #options: SlotRunnerOptions
+  readonly #underWay = new Slab<Promise<void>>()
   /** Paths whose next delivery waits for a slot of the thread, longest wait first. */
-  const blocked = new Set<EgressPath>()
-  let stopped = false
+  readonly #blocked = new Set<EgressPath>()
+  #isStopped = false
 
-  const start = (path: EgressPath) => {
-    while (!stopped) {
+  constructor(options: SlotRunnerOptions) {
+    this.#options = options
+    options.slots.onRoom(() => this.#wakeBlocked(this.#blocked.size))
+  }
+
+  /** Starts as many deliveries as the gates of the path and thread admit. */
+  start(path: EgressPath): void {
+    const { slots, onError } = this.#options
+    while (!this.#isStopped) {
       const next = admitNext(path, slots, path.active)
       if (typeof next === 'string') {
-        if (THREAD_GATES.has(next)) blocked.add(path)
-        else if (next === 'window' || next === 'circuit-breaker') prepareNext(path)
+        if (THREAD_GATES.has(next)) this.#blocked.add(path)
+        else if (next === 'window' || next === 'circuit-breaker') this.#prepareNext(path)
         return
       }
       path.active++
-      const slot = run(path, next)
-        .catch(options.onError)
-        .finally(() => underWay.drop(number))
-      const number = underWay.put(slot)
+      const slot = this.#run(path, next)
+        .catch(onError)
+        .finally(() => this.#underWay.drop(number))
+      const number = this.#underWay.put(slot)
     }
   }
+
+  /** Removes the path from those that wait for a slot of the thread. */
+  leave(path: EgressPath): void {
+    this.#blocked.delete(path)
+  }
+
+  /** Resolves when no delivery is in progress, or after the time has passed. */
+  idle(withinMs: number): Promise<void> {
+    return allEnded(this.#underWay, this.#options.clock, withinMs)
+  }
+
+  /** Starts nothing more. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  /** Runs a slot until no delivery follows. */
+  async #run(path: EgressPath, first: ReadyDelivery): Promise<void> {
+    const { slots, onMoved, onError } = this.#options
+    try {
+      await runPipelined(first, {
+        carryOut: (ready, slot) => this.#deliver(path, ready, slot).catch(onError),
+        mayFollow: () => slots.isRoomy && isCrowded(path),
+        mayStillBegin: () => !this.#isStopped && path.active <= widthOf(path),
+        next: () => this.#following(path),
+      })
+    } finally {
+      path.active--
+      this.#wakeBlocked(PATHS_WOKEN_MAX)
+      this.start(path)
+      onMoved(path)
+    }
+  }
+
+  /** A delivery that was not sent does not count towards the warm-up budget. */
+  async #deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void> {
+    const { slots, clock, runner, onSignal, onMoved, giveBack } = this.#options
+    const { delivery, isTransactional } = ready
+    path.rateLimit.begin()
+    const onParked = () => this.#wakeBlocked(PATHS_WOKEN_MAX)
+    const free = takeSlot(path, ready, slot, { slots, clock, onParked })
+    onMoved(path)
+    this.#prepareNext(path)
+    const endBudget = path.warmupBudget.begin(isTransactional)
+    let wasSent = false
+    const judge: JudgeCongestion = (signal, text) => {
+      wasSent = signal === 'ok'
+      onSignal(path, delivery, signal, text)
+    }
+    try {
+      if (!(await runner.deliver(delivery, path.source, judge, slot))) giveBack([delivery])
+    } finally {
+      endBudget(wasSent)
+      free()
+    }
+    this.start(path)
+  }
+
+  /** Takes the next delivery for a slot that has come free, unless other paths wait for it. */
+  #following(path: EgressPath): ReadyDelivery | undefined {
+    if (this.#isStopped || this.#blocked.size > 0) return undefined
+    const next = admitNext(path, this.#options.slots, path.active - 1)
+    return typeof next === 'string' ? undefined : next
+  }
+
   /**
    * A rate-limited path has time to prepare deliveries when they start, and a path without free capacity
    * needs none now.
    */
-  const prepareNext = (path: EgressPath) => {
+  #prepareNext(path: EgressPath): void {
     if (path.ready.length === 0 || path.active < widthOf(path) || path.rateLimit.perSecond !== null) return
     for (const delivery of path.ready.first(Math.ceil(path.active * PREPARED_SHARE)))
-      options.prepare(delivery)
-  }
-  /** Takes the next delivery for a slot that has come free, unless other paths wait for it. */
-  const following = (path: EgressPath) => {
-    if (stopped || blocked.size > 0) return undefined
-    const next = admitNext(path, slots, path.active - 1)
-    return typeof next === 'string' ? undefined : next
+      this.#options.runner.prepare(delivery)
   }
 
-  /** Runs a slot until no delivery follows. */
-  const run = async (path: EgressPath, first: ReadyDelivery) => {
-    const bearsIt = () => !stopped && path.active <= widthOf(path)
-    try {
-      await runPipelined(first, {
-        carryOut: (ready, slot) => carryOut(path, ready, slot).catch(options.onError),
-        mayFollow: () => slots.isRoomy && isCrowded(path),
-        mayStillBegin: bearsIt,
-        next: () => following(path),
-      })
-    } finally {
-      path.active--
-      wakeBlocked(PATHS_WOKEN_MAX)
-      start(path)
-      onMoved(path)
+  #wakeBlocked(most: number): void {
+    let left = Math.min(this.#blocked.size, most)
+    for (const path of this.#blocked) {
+      if (this.#options.slots.isFull || left-- === 0) return
+      this.#blocked.delete(path)
+      this.start(path)
     }
-  }
-  const carryOut = async (path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot) => {
-    path.rateLimit.begin()
-    const free = takeSlot(path, ready, slot, { slots, clock, onParked: () => wakeBlocked(PATHS_WOKEN_MAX) })
-    onMoved(path)
-    prepareNext(path)
-    try {
-      await options.deliver(path, ready, slot)
-    } finally {
-      free()
-    }
-    start(path)
-  }
-  const wakeBlocked = (most: number) => {
-    let left = Math.min(blocked.size, most)
-    for (const path of blocked) {
-      if (slots.isFull || left-- === 0) return
-      blocked.delete(path)
-      start(path)
-    }
-  }
-  slots.onRoom(() => wakeBlocked(blocked.size))
-
-  return {
-    start,
-    leave: path => void blocked.delete(path),
-    idle: withinMs => allEnded(underWay, clock, withinMs),
-    stop() {
-      stopped = true
-    },
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   CongestionSignal,
   JudgeCongestion,
 } from '../../../../src/pipeline/delivery/shaping/congestion-feedback.ts'
-import { createShaper } from '../../../../src/pipeline/delivery/shaping/shaper.ts'
+import { Shaper } from '../../../../src/pipeline/delivery/shaping/shaper.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import {
   createSourceIps,
@@ -61,21 +61,26 @@ function openSites({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [
   const errors: string[] = []
   const pauses: string[] = []
   const caps = new Map<string, number>()
-  const real = createShaper({
+  const real = new Shaper({
     clock,
     slots: createSlots({ adaptiveLimit: NO_CROWD, most, maxPerAccount }),
     warmupBudgets: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: destination => caps.get(destination) ?? null,
     sourceIps,
-    prepare: ({ address }) => void prepared.add(address),
-    deliver({ address }, source, judge, slot) {
-      begun.push(address)
-      sources.set(address, source.name)
-      const end = Promise.withResolvers<boolean>()
-      underWay.set(address, { judge, slot, end })
-      return end.promise
+    runner: {
+      prepare: ({ address }) => void prepared.add(address),
+      deliver({ address }, source, judge, slot) {
+        begun.push(address)
+        sources.set(address, source.name)
+        const end = Promise.withResolvers<boolean>()
+        underWay.set(address, { judge, slot, end })
+        return end.promise
+      },
     },
+    onError: error => errors.push((error as Error).message),
+  })
+  real.connect({
     onRoom: destination => rooms.push(destination),
     onSpent: (destination, unstarted) =>
       void pauses.push(`${destination} gets no more today, ${unstarted.length} given back`),
@@ -87,10 +92,14 @@ function openSites({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [
     onRecovery: ({ destination, source }, { address }) =>
       void pauses.push(`${destination}${source && ` from ${source}`} answered ${address}`),
     giveBack: deliveries => void givenBack.push(...deliveries.map(({ address }) => address)),
-    onError: error => errors.push((error as Error).message),
   })
   const destinations = {
-    ...real,
+    idle: (withinMs: number) => real.idle(withinMs),
+    pathsTo: (destination: string) => real.pathsTo(destination),
+    probeNow: (destination: string) => real.probeNow(destination),
+    restoreBreaker: (...args: Parameters<Shaper['restoreBreaker']>) => real.restoreBreaker(...args),
+    stop: () => real.stop(),
+    updateRate: (destination: string) => real.updateRate(destination),
     take: (
       destination: string,
       deliveries: readonly ClaimedDelivery[],
