@@ -106,7 +106,7 @@ async function open(port: number, worker: number): Promise<SmtpSession> {
     mxHost: 'localhost',
     sourceAddress: `127.0.0.${worker + 2}`,
     localName: `feeder.${SENDER_DOMAIN}`,
-    tls: 'none',
+    tls: { mode: 'none' },
     timeouts: DEFAULT_TIMEOUTS,
     clock: systemClock,
   })

@@ -145,7 +145,7 @@ export async function attemptHosts(
   for await (const candidate of addressesOf(options, nextHop, sources, { skip, unfit })) {
     context.isEnvelopeLost = false
     let { result, opened } = await overNewSession(options, nextHop, candidate, context)
-    if (context.isEnvelopeLost && candidate.tlsPolicy.options.pipelining !== false) {
+    if (context.isEnvelopeLost && candidate.tlsPolicy.pipelining !== false) {
       const cautious = { ...candidate, tlsPolicy: withoutPipelining(candidate.tlsPolicy) }
       ;({ result, opened } = await overNewSession(options, nextHop, cautious, context))
     }

@@ -8,7 +8,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { EnvelopeFacts } from '../../protocols/bounces/sentence/clauses.ts'
 import { formatReply } from '../../protocols/smtp/reply.ts'
 import type { HostAddress } from './addresses.ts'
-import type { SmartHost } from './destinations/smart-host.ts'
 import {
   type AttemptResult,
   requiresTls,
@@ -64,12 +63,7 @@ export async function overNewSession(
   context: AttemptContext,
 ): Promise<{ result: AttemptResult; opened: boolean }> {
   const { host, address, tlsPolicy, source } = candidate
-  const opened = await openSession({
-    ...sessionOptions(options, candidate),
-    ...tlsPolicy.options,
-    ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
-    mayWaitOn: () => context.slot.mayWaitOn(),
-  })
+  const opened = await openSession(sessionOptions(options, nextHop, candidate, context.slot))
   recordTlsFailures(options.tlsPolicies, host, opened)
   if (!nextHop.smartHost) options.tlsResults?.count(nextHop, tlsPolicy, host, address, opened)
   if ('failure' in opened) {
@@ -215,22 +209,25 @@ function isStale({ phase, reply }: AttemptResult): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
+/** Whether the session may do without TLS is decided by the host's TLS policy. */
 function sessionOptions(
   { clock, port, localName }: HostSessionOptions,
-  { host, address, source }: HostAddress,
-) {
+  { smartHost }: NextHop,
+  { host, address, source, tlsPolicy }: HostAddress,
+  slot: PipelineSlot,
+): SessionOptions {
+  const { tls, pipelining } = tlsPolicy
   return {
     address,
-    port,
+    port: smartHost?.port ?? port,
     mxHost: host,
     localName: source?.name ?? localName,
-    clock,
-    timeouts: DEFAULT_TIMEOUTS,
     ...(source && { sourceAddress: source.address }),
+    tls: smartHost?.tls === 'implicit' ? { ...tls, mode: 'implicit' } : tls,
+    ...(smartHost?.login && { login: smartHost.login }),
+    ...(pipelining !== undefined && { pipelining }),
+    timeouts: DEFAULT_TIMEOUTS,
+    mayWaitOn: () => slot.mayWaitOn(),
+    clock,
   }
-}
-
-/** Whether the session may do without TLS is decided by the host's TLS policy. */
-function smartHostOptions({ port, tls, login }: SmartHost): Partial<SessionOptions> {
-  return { port, ...(tls === 'implicit' && { tls }), ...(login && { login }) }
 }

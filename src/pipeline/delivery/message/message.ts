@@ -90,37 +90,9 @@ export function createMessageMaker({
   sign,
 }: MessageOptions): MessageMaker {
   const kept = createSignatureCache()
-  const bodies = new BoundedMap<string, Composed>(CACHED_EMAILS_MAX)
-  const readSource = createEmailSources(find)
-  const composeEmail = createComposer({ db, find, blobs, secrets })
-
-  const composed = async ({
-    accountId,
-    emailId,
-    source: atHand,
-  }: Delivery): Promise<Composed | undefined> => {
-    const key = idKey(emailId)
-    const known = bodies.get(key)
-    if (known) return known
-    const source = atHand ?? (await readSource(accountId, emailId))
-    if (!source) return undefined
-    const fresh = await composeEmail(source)
-    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) bodies.set(key, fresh)
-    return fresh
-  }
-
+  const composed = createComposedEmails(find, createComposer({ db, find, blobs, secrets }))
   const signingOf = ({ domainId, fromDomain }: Composed) =>
     domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
-
-  /** Signatures made ahead, or by the previous attempt. */
-  const formerOf = async (ref: DeliveryRef, attempt = 1): Promise<MadeSignatures | undefined> => {
-    const ahead = kept.take(ref)
-    if (ahead || attempt === 1) return ahead
-    const [row] = await find('deliveries', [ref], ['signedAt', 'signatures'])
-    return row && row.signedAt !== null && row.signatures !== null
-      ? { signedAt: row.signedAt, signatures: JSON.parse(row.signatures) as StoredSignature[] }
-      : undefined
-  }
 
   return {
     async make(delivery, now) {
@@ -129,7 +101,7 @@ export function createMessageMaker({
       const signing = await signingOf(email)
       if (!signing) return { reason: deletedReason(email.fromDomain) }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
-      const former = await formerOf(ref, delivery.attempt)
+      const former = kept.take(ref) ?? (await formerSignatures(find, ref, delivery.attempt))
       const message = email.messageFor(delivery)
       const { fields, signedAt, signatures } = await signHead(
         { message, ref, secrets },
@@ -165,6 +137,35 @@ export function createMessageMaker({
       return true
     },
   }
+}
+
+/** @returns a function that composes the email of a delivery; undefined when the email is gone */
+function createComposedEmails(find: Find, composeEmail: (source: EmailSource) => Promise<Composed>) {
+  const bodies = new BoundedMap<string, Composed>(CACHED_EMAILS_MAX)
+  const readSource = createEmailSources(find)
+  return async ({ accountId, emailId, source: atHand }: Delivery): Promise<Composed | undefined> => {
+    const key = idKey(emailId)
+    const known = bodies.get(key)
+    if (known) return known
+    const source = atHand ?? (await readSource(accountId, emailId))
+    if (!source) return undefined
+    const fresh = await composeEmail(source)
+    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) bodies.set(key, fresh)
+    return fresh
+  }
+}
+
+/** Returns the signatures of the previous attempt. */
+async function formerSignatures(
+  find: Find,
+  ref: DeliveryRef,
+  attempt = 1,
+): Promise<MadeSignatures | undefined> {
+  if (attempt === 1) return undefined
+  const [row] = await find('deliveries', [ref], ['signedAt', 'signatures'])
+  return row && row.signedAt !== null && row.signatures !== null
+    ? { signedAt: row.signedAt, signatures: JSON.parse(row.signatures) as StoredSignature[] }
+    : undefined
 }
 
 /** Returns the return path with the token of the delivery, or the null sender of a notification. */

@@ -58,17 +58,15 @@ export function createSessionPool(
   clock: Clock,
   { messagesPerConnection, maxIdle = 500 }: SessionPoolOptions,
 ): SessionPool {
-  const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
   const unpipelined = createHostFaults(clock)
-  let idleCount = 0
-  let sweeping: Timer | undefined
   let closed = false
 
   const quit = ({ session }: PooledSession) => {
     const left = session.quit().finally(() => leaving.delete(left))
     leaving.add(left)
   }
+  const idle = new IdleSessions(clock, maxIdle, quit)
   const hostOf = ({ mxHost, smartHost }: PooledSession) => smartHost ?? mxHost
   /** @param more messages that are in progress on the session */
   const isWorn = (pooled: PooledSession, more: number) => {
@@ -76,40 +74,9 @@ export function createSessionPool(
     const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
     return transactionCount + more >= most || clock.now() - openedAt >= AGE_MS_MAX
   }
-  const sweep = () => {
-    const before = clock.monotonic() - IDLE_MS_MAX
-    for (const [hostSet, entries] of idle) {
-      const kept = entries.findIndex(({ since }) => since > before)
-      const old = entries.splice(0, kept < 0 ? entries.length : kept)
-      idleCount -= old.length
-      for (const entry of old) quit(entry)
-      if (entries.length === 0) idle.delete(hostSet)
-    }
-    sweeping = idle.size > 0 ? clock.timer(SWEEP_INTERVAL_MS, sweep) : undefined
-  }
-
-  /** Closes the oldest session of the set of hosts that has held idle sessions longest. */
-  const dropOldest = () => {
-    const [hostSet, entries] = idle.entries().next().value!
-    quit(entries.shift()!)
-    idleCount--
-    if (entries.length === 0) idle.delete(hostSet)
-  }
 
   return {
-    take(hostSet, address) {
-      const entries = idle.get(hostSet)
-      if (!entries) return undefined
-      for (let at = entries.length - 1; at >= 0; at--) {
-        const entry = entries[at]!
-        if (entry.session.alive && !takes(entry, address)) continue
-        entries.splice(at, 1)
-        idleCount--
-        if (entries.length === 0) idle.delete(hostSet)
-        if (entry.session.alive) return entry
-      }
-      return undefined
-    },
+    take: (hostSet, address) => idle.take(hostSet, address),
     canPipeline(pooled, userCount) {
       const { alive, facts } = pooled.session
       if (!alive || closed || facts.limits.domains !== Infinity) return false
@@ -125,19 +92,78 @@ export function createSessionPool(
       const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
       if (limits.domains !== Infinity)
         entry.domains = (pooled.domains ?? new Set()).add(domainOf(address).toLowerCase())
-      sweeping ??= clock.timer(SWEEP_INTERVAL_MS, sweep)
-      const entries = idle.get(hostSet)
-      if (entries) entries.push(entry)
-      else idle.set(hostSet, [entry])
-      if (++idleCount > maxIdle) dropOldest()
+      idle.put(hostSet, entry)
     },
     async close() {
       closed = true
-      sweeping?.cancel()
-      for (const entries of idle.values()) for (const entry of entries) quit(entry)
-      idle.clear()
+      idle.close()
       await Promise.all(leaving)
     },
+  }
+}
+
+/** Idle sessions by set of hosts. Old ones, and the oldest of too many, are closed. */
+class IdleSessions {
+  readonly #clock: Clock
+  readonly #most: number
+  readonly #quit: (pooled: PooledSession) => void
+  /** The sets that have held idle sessions longest come first, as do the oldest sessions of each. */
+  readonly #byHostSet = new Map<string, Idle[]>()
+  #count = 0
+  #sweeping: Timer | undefined
+
+  constructor(clock: Clock, most: number, quit: (pooled: PooledSession) => void) {
+    this.#clock = clock
+    this.#most = most
+    this.#quit = quit
+  }
+
+  take(hostSet: string, address: string): PooledSession | undefined {
+    const entries = this.#byHostSet.get(hostSet)
+    if (!entries) return undefined
+    for (let at = entries.length - 1; at >= 0; at--) {
+      const entry = entries[at]!
+      if (entry.session.alive && !takes(entry, address)) continue
+      entries.splice(at, 1)
+      this.#count--
+      if (entries.length === 0) this.#byHostSet.delete(hostSet)
+      if (entry.session.alive) return entry
+    }
+    return undefined
+  }
+
+  put(hostSet: string, entry: Idle): void {
+    this.#sweeping ??= this.#clock.timer(SWEEP_INTERVAL_MS, this.#sweep)
+    const entries = this.#byHostSet.get(hostSet)
+    if (entries) entries.push(entry)
+    else this.#byHostSet.set(hostSet, [entry])
+    if (++this.#count > this.#most) this.#dropOldest()
+  }
+
+  close(): void {
+    this.#sweeping?.cancel()
+    for (const entries of this.#byHostSet.values()) for (const entry of entries) this.#quit(entry)
+    this.#byHostSet.clear()
+  }
+
+  readonly #sweep = () => {
+    const before = this.#clock.monotonic() - IDLE_MS_MAX
+    for (const [hostSet, entries] of this.#byHostSet) {
+      const kept = entries.findIndex(({ since }) => since > before)
+      const old = entries.splice(0, kept < 0 ? entries.length : kept)
+      this.#count -= old.length
+      for (const entry of old) this.#quit(entry)
+      if (entries.length === 0) this.#byHostSet.delete(hostSet)
+    }
+    this.#sweeping = this.#byHostSet.size > 0 ? this.#clock.timer(SWEEP_INTERVAL_MS, this.#sweep) : undefined
+  }
+
+  /** Closes the oldest session of the set of hosts that has held idle sessions longest. */
+  #dropOldest(): void {
+    const [hostSet, entries] = this.#byHostSet.entries().next().value!
+    this.#quit(entries.shift()!)
+    this.#count--
+    if (entries.length === 0) this.#byHostSet.delete(hostSet)
   }
 }
 

@@ -2,7 +2,7 @@
  * Opens a session to one address of a host: connection, greeting, EHLO, STARTTLS and login, and falls back to
  * reduced TLS options or plain text.
  *
- * In: session options. Out: a session, or the failure. Called by `attempt.ts`.
+ * In: session options. Out: a session, or the failure. Called by `host-session.ts`.
  */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../../protocols/smtp/reply.ts'
 import { logIn } from './auth.ts'
@@ -34,20 +34,23 @@ const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
  * @throws on options that no connection can be made with, such as a port out of range
  */
 export async function openSession(options: SessionOptions): Promise<SmtpSession | SessionFailure> {
-  const { fallbackContext, tickets: _, ...withoutTickets } = options
+  const { fallbackContext, tickets: _, ...withoutTickets } = options.tls
   const first = await attempt(options, NO_FALLBACK)
   if (!('failure' in first)) return first
   const { failure } = first
   const again =
     fallbackContext && isBrokenHandshake(failure)
       ? await attempt(
-          { ...withoutTickets, secureContext: fallbackContext },
+          { ...options, tls: { ...withoutTickets, secureContext: fallbackContext } },
           { ...NO_FALLBACK, brokenHandshake: failure },
         )
       : first
   if (!('failure' in again) || !isTlsTrouble(again.failure)) return again
-  if (options.tls !== 'opportunistic') return first
-  return attempt({ ...options, tls: 'none' }, { ...NO_FALLBACK, tlsFallback: failure })
+  if (options.tls.mode !== 'opportunistic') return first
+  return attempt(
+    { ...options, tls: { ...options.tls, mode: 'none' } },
+    { ...NO_FALLBACK, tlsFallback: failure },
+  )
 }
 
 type Fallbacks = Pick<SmtpSessionFacts, 'tlsFallback' | 'brokenHandshake'>
@@ -109,11 +112,12 @@ async function open(opening: Opening): Promise<Opened | SmtpFailure> {
 
 /** Opens the session up to the login. */
 async function secured(opening: Opening): Promise<Opened | SmtpFailure> {
-  const { wire, options } = opening
+  const { wire } = opening
+  const { mode } = opening.options.tls
   const failure = await wire.connected()
   mark(opening, 'connect')
   if (failure) return failure
-  if (options.tls === 'implicit') {
+  if (mode === 'implicit') {
     const broken = await handshake(opening)
     if (broken) return broken
   }
@@ -122,13 +126,13 @@ async function secured(opening: Opening): Promise<Opened | SmtpFailure> {
   const banner = replyOf(greeting.code, greeting.lines).text
   const extensions = await greet(opening)
   if (isFailure(extensions)) return extensions
-  if (options.tls === 'none') return { banner, extensions, tls: null }
-  if (options.tls === 'implicit') return { banner, extensions, tls: wire.tlsFacts() }
+  if (mode === 'none') return { banner, extensions, tls: null }
+  if (mode === 'implicit') return { banner, extensions, tls: wire.tlsFacts() }
   if (extensions.has('STARTTLS')) {
     const secure = await startTls(opening)
     return isFailure(secure) ? secure : { banner, ...secure }
   }
-  if (options.tls === 'opportunistic') return { banner, extensions, tls: null }
+  if (mode === 'opportunistic') return { banner, extensions, tls: null }
   return { phase: 'starttls', kind: 'tls', reply: null, message: 'the peer does not offer STARTTLS' }
 }
 

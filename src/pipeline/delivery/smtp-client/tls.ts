@@ -43,8 +43,9 @@ export function createReducedContext(authorities?: string[]): SecureContext {
  * @param ticket of a previous session with the host
  */
 export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket | undefined): TLSSocket {
-  const { mxHost, serverName = mxHost, secureContext, checkServerIdentity, tickets } = options
-  const { rejectUnauthorized = false } = options
+  const { mxHost } = options
+  const { serverName = mxHost, secureContext, checkServerIdentity, tickets } = options.tls
+  const { rejectUnauthorized = false } = options.tls
   const secured = connect({
     socket,
     minVersion: 'TLSv1.2',

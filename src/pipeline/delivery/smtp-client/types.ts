@@ -81,19 +81,11 @@ export interface Login {
   password: string
 }
 
-export interface SessionOptions {
-  /** IP address to connect to. */
-  address: string
-  port: number
-  /** Name of the MX host, for SNI, certificates and logs. */
-  mxHost: string
+/** How a session uses TLS. */
+export interface TlsOptions {
+  mode: TlsMode
   /** Name for SNI if it differs from `mxHost`. */
   serverName?: string
-  /** Host name for EHLO. */
-  localName: string
-  /** Source IP address; chosen by the operating system when absent. */
-  sourceAddress?: string
-  tls: TlsMode
   /** Shared by all sessions of a policy, because creating one costs more than a handshake. */
   secureContext?: SecureContext
   /** Offers fewer TLS options. A failed handshake is repeated with it over a new connection. */
@@ -107,6 +99,21 @@ export interface SessionOptions {
    * peer.
    */
   checkPeer?: (socket: TLSSocket) => string | undefined
+  /** Enables the resumption of TLS sessions. */
+  tickets?: Tickets
+}
+
+export interface SessionOptions {
+  /** IP address to connect to. */
+  address: string
+  port: number
+  /** Name of the MX host, for SNI, certificates and logs. */
+  mxHost: string
+  /** Host name for EHLO. */
+  localName: string
+  /** Source IP address; chosen by the operating system when absent. */
+  sourceAddress?: string
+  tls: TlsOptions
   /** Sent after the handshake. Without TLS the session fails. */
   login?: Login
   /**
@@ -114,8 +121,6 @@ export interface SessionOptions {
    * true.
    */
   pipelining?: boolean
-  /** Enables the resumption of TLS sessions. */
-  tickets?: Tickets
   timeouts: PhaseTimeouts
   /** Asked when the peer is slow to answer while the session is opened. Without it, the answer is yes. */
   mayWaitOn?: () => boolean

@@ -120,7 +120,7 @@ export class Wire {
     this.#established = false
     this.#securing = true
     this.#lastReply = false
-    this.#ticket = this.#options.tickets?.take(this.#options.mxHost)
+    this.#ticket = this.#options.tls.tickets?.take(this.#options.mxHost)
     this.#socket = startTls(this.#socket, this.#options, this.#ticket)
     this.#listen('secureConnect')
     while (!this.#established && !this.#end) await this.#event('tls')
@@ -131,11 +131,11 @@ export class Wire {
 
   tlsFacts(): TlsFacts {
     const facts = tlsFactsOf(this.#socket as TLSSocket, this.#ticket)
-    return this.#options.checkPeer ? { ...facts, authorized: true, unauthorizedReason: null } : facts
+    return this.#options.tls.checkPeer ? { ...facts, authorized: true, unauthorizedReason: null } : facts
   }
 
   #judgePeer() {
-    const fault = this.#options.checkPeer?.(this.#socket as TLSSocket)
+    const fault = this.#options.tls.checkPeer?.(this.#socket as TLSSocket)
     if (fault !== undefined) this.#finish('tls', fault, null, 'UNTRUSTED_PEER')
   }
 

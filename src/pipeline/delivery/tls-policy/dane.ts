@@ -64,14 +64,21 @@ interface DaneSettings extends Pick<DaneOptions, 'clock' | 'port' | 'signedName'
 const TEST_INTERVAL_MS = 5 * 60_000
 
 /** @returns null without a validating resolver, or with one whose answers could be forged on the way */
-export function openDane({ validatingResolver, trustAd, signedName, ...options }: DaneSettings): Dane | null {
+export function openDane({
+  validatingResolver,
+  trustAd,
+  signedName,
+  clock,
+  port,
+  onChange,
+}: DaneSettings): Dane | null {
   if (validatingResolver === null) return null
   if (!trustAd && !isLoopback(serverOf(validatingResolver).host)) {
-    options.onChange(false, 'the validating resolver is not on this host, and dns.trust_ad is not set')
+    onChange(false, 'the validating resolver is not on this host, and dns.trust_ad is not set')
     return null
   }
-  const client = createValidatingClient({ server: validatingResolver, clock: options.clock })
-  return createDane({ ...options, client, signedName: signedName.replace(/\.$/, '') })
+  const client = createValidatingClient({ server: validatingResolver, clock })
+  return createDane({ client, clock, port, signedName: signedName.replace(/\.$/, ''), onChange })
 }
 
 /** DANE is off until the resolver validates the signed name, and whenever a later check fails. */

@@ -1,15 +1,15 @@
 /**
  * TLS policy for one MX host: the strictest of those that apply.
  *
- * In: a next hop and a host name. Out: session options, or a refusal. Also remembers hosts where TLS or
- * pipelining failed. Called by `addresses.ts` and `attempt.ts`.
+ * In: a next hop and a host name. Out: TLS options of the session, or a refusal. Also remembers hosts where
+ * TLS or pipelining failed. Called by `addresses.ts` and `host-session.ts`.
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap, type ExpiringMap } from '../../../lib/expiring-map.ts'
 import { createTickets, type Tickets } from '../smtp-client/tickets.ts'
 import { createClientContext, createReducedContext } from '../smtp-client/tls.ts'
-import type { SessionOptions, SmtpFailure } from '../smtp-client/types.ts'
+import type { SmtpFailure, TlsOptions } from '../smtp-client/types.ts'
 import type { Dane } from './dane.ts'
 import type { NextHop } from './next-hop.ts'
 import { fitsPolicy } from './sts-policy.ts'
@@ -28,18 +28,10 @@ export interface HostTlsPolicy {
   brokenTls: string | null
   /** The TLSA records that apply, in zone file syntax. */
   tlsa?: readonly string[]
-  /** Session options that implement the policy. */
-  options: Pick<
-    SessionOptions,
-    | 'tls'
-    | 'secureContext'
-    | 'fallbackContext'
-    | 'rejectUnauthorized'
-    | 'tickets'
-    | 'checkPeer'
-    | 'pipelining'
-    | 'serverName'
-  >
+  /** Implements the policy. */
+  tls: TlsOptions
+  /** False for a host that loses pipelined commands. */
+  pipelining?: false
 }
 
 /** Why a host is not used, with the type for TLS reports (RFC 8460 §4.3). */
@@ -97,7 +89,7 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
       return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
     if (mustVerify) return nextHop.smartHost ? bySmartHost : verified
     const brokenTls = plainTextHosts.get(host)
-    return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
+    return brokenTls === undefined ? loose : { policy: 'none', brokenTls, tls: { mode: 'none' } }
   }
   return {
     async policyFor(nextHop, host) {
@@ -127,20 +119,20 @@ interface Contexts {
 }
 
 /** Session tickets that were negotiated with other TLS options cannot be used. */
-function withReducedOffer({ options, ...policy }: HostTlsPolicy): HostTlsPolicy {
-  const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
-  return { ...policy, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
+function withReducedOffer({ tls, ...policy }: HostTlsPolicy): HostTlsPolicy {
+  const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = tls
+  return { ...policy, tls: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
 /** Returns the same policy without pipelining. */
 export function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
-  return { ...policy, options: { ...policy.options, pipelining: false } }
+  return { ...policy, pipelining: false }
 }
 
 function policyWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTlsPolicy {
-  const tls = policy === 'none' ? 'opportunistic' : 'required'
+  const mode = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
-  return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
+  return { policy, brokenTls: null, tls: { mode, ...contexts, rejectUnauthorized, tickets } }
 }
 
 /**
@@ -153,15 +145,15 @@ function danePolicy(
   names: readonly string[],
   clock: Clock,
 ): HostTlsPolicy {
-  const checkPeer: SessionOptions['checkPeer'] = socket =>
+  const checkPeer: TlsOptions['checkPeer'] = socket =>
     daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
-  const options = {
-    tls: 'required',
+  const tls: TlsOptions = {
+    mode: 'required',
     ...contexts,
     serverName: baseDomain,
     ...(records.length > 0 && { checkPeer }),
-  } as const
-  return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
+  }
+  return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), tls }
 }
 
 /** Remembers failed handshakes only. A host that refuses STARTTLS temporarily may accept it next time. */

@@ -65,9 +65,7 @@ async function failureAt(
     address,
     port,
     localName,
-    tls: 'required',
-    secureContext,
-    rejectUnauthorized: true,
+    tls: { mode: 'required', secureContext, rejectUnauthorized: true },
     timeouts: TIMEOUTS,
     clock,
   })

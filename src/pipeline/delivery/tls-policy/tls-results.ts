@@ -56,7 +56,7 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
   const asking = createSemaphore(CONCURRENT_LOOKUPS_MAX, Infinity)
   const closed = Promise.withResolvers<undefined>()
 
-  const add = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
+  const add = (row: Counted) => {
     const day = utcDay(clock.now())
     const key = [day, row.domain, row.policyType, row.result, row.mxHost].join(' ')
     const known = rows.get(key)
@@ -94,25 +94,8 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
 
   return {
     count(nextHop, tlsPolicy, host, ip, opened) {
-      const found =
-        'failure' in opened ? failedResult(opened) : sessionResult(nextHop, tlsPolicy, host, opened)
-      if (found === undefined) return
-      const policyType = tlsPolicy.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found'
-      const { result, reason } = found
-      const { localAddress } = 'failure' in opened ? opened : opened.facts
-      const policy = JSON.stringify({
-        ...policyText(nextHop, tlsPolicy),
-        ...(localAddress && { from: localAddress }),
-      })
-      add({
-        domain: nextHop.domain,
-        policyType,
-        result,
-        mxHost: host,
-        policy,
-        reason: cut(reason),
-        mxIp: ip,
-      })
+      const counted = countedSession(nextHop, tlsPolicy, host, ip, opened)
+      if (counted) add(counted)
     },
     countRefusal({ domain, sts }, host, { refusal, policyType, result }) {
       const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})
@@ -126,6 +109,33 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
       beginStoring()
       await storing
     },
+  }
+}
+
+/** A result before it is added to those of the day. */
+type Counted = Omit<TlsResultRow, 'day' | 'count'>
+
+/** Undefined when the session says nothing about TLS. */
+function countedSession(
+  nextHop: NextHop,
+  tlsPolicy: HostTlsPolicy,
+  host: string,
+  ip: string,
+  opened: SmtpSession | SessionFailure,
+): Counted | undefined {
+  const found = 'failure' in opened ? failedResult(opened) : sessionResult(nextHop, tlsPolicy, host, opened)
+  if (found === undefined) return undefined
+  const { result, reason } = found
+  const { localAddress } = 'failure' in opened ? opened : opened.facts
+  const policy = { ...policyText(nextHop, tlsPolicy), ...(localAddress && { from: localAddress }) }
+  return {
+    domain: nextHop.domain,
+    policyType: tlsPolicy.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found',
+    result,
+    mxHost: host,
+    policy: JSON.stringify(policy),
+    reason: cut(reason),
+    mxIp: ip,
   }
 }
 

@@ -1,17 +1,25 @@
 import * as assert from 'uvu/assert'
 import { createClientContext } from '../../../../../src/pipeline/delivery/smtp-client/tls.ts'
-import type { SessionOptions } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { type FakeMxOptions, startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
 import { testAuthority } from '../../../../kit/tls.ts'
-import { createLog, dial, dialInVain, mailTo, short, shortFailure, startPeer } from './dial.ts'
+import {
+  createLog,
+  type DialOptions,
+  dial,
+  dialInVain,
+  mailTo,
+  short,
+  shortFailure,
+  startPeer,
+} from './dial.ts'
 
 const test = suite('SMTP client AUTH')
 
 const login = { user: 'ann', password: 'open sésame' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const SECRETS = [login.password, base64(login.password), base64(`\0${login.user}\0${login.password}`)]
-const strict: Partial<SessionOptions> = {
+const strict: DialOptions = {
   tls: 'required',
   secureContext: createClientContext([testAuthority()]),
   rejectUnauthorized: true,

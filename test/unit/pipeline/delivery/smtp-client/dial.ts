@@ -12,6 +12,7 @@ import {
   type SessionOptions,
   type SmtpFailure,
   type SmtpSession,
+  type TlsOptions,
   type Transaction,
   type TransactionResult,
 } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
@@ -20,30 +21,31 @@ import type { TestContext } from '../../../../kit/suite.ts'
 
 const secureContext = createClientContext()
 
+/** Session options with those of TLS beside the others; `tls` is the mode. */
+export type DialOptions = Partial<
+  Omit<SessionOptions, 'tls'> & Omit<TlsOptions, 'mode'> & { tls: TlsOptions['mode'] }
+>
+
 /** A client to `mx`, named `mx.test` as its good certificate is; TLS is off unless asked for. */
-export function optionsFor(
-  mx: { host: string; port: number },
-  over: Partial<SessionOptions> = {},
-): SessionOptions {
+export function optionsFor(mx: { host: string; port: number }, over: DialOptions = {}): SessionOptions {
+  const { tls: mode = 'none', serverName, fallbackContext, rejectUnauthorized, ...others } = over
+  const { checkServerIdentity, checkPeer, tickets, secureContext: context, ...session } = others
+  const tls = { serverName, fallbackContext, rejectUnauthorized, checkServerIdentity, checkPeer, tickets }
+  const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
   return {
     address: mx.host,
     port: mx.port,
     mxHost: 'mx.test',
     localName: 'out.mailhorn.test',
-    tls: 'none',
-    secureContext,
+    tls: { mode, secureContext: context ?? secureContext, ...given },
     timeouts: DEFAULT_TIMEOUTS,
     clock: systemClock,
-    ...over,
+    ...session,
   }
 }
 
 /** Opens a session that the end of the test closes; the test fails where there is none. */
-export async function dial(
-  t: TestContext,
-  mx: FakeMx,
-  over: Partial<SessionOptions> = {},
-): Promise<SmtpSession> {
+export async function dial(t: TestContext, mx: FakeMx, over: DialOptions = {}): Promise<SmtpSession> {
   const opened = await openSession(optionsFor(mx, over))
   if ('failure' in opened)
     throw new Error(`no session: ${opened.failure.message}\n${mx.transcript.join('\n')}`)
@@ -52,7 +54,7 @@ export async function dial(
 }
 
 /** Tries to open a session; the test fails where there is one. */
-export async function dialInVain(mx: FakeMx, over: Partial<SessionOptions> = {}): Promise<SessionFailure> {
+export async function dialInVain(mx: FakeMx, over: DialOptions = {}): Promise<SessionFailure> {
   const opened = await openSession(optionsFor(mx, over))
   if ('failure' in opened) return opened
   opened.destroy()

@@ -13,7 +13,16 @@ import type {
 import { startFakeMx } from '../../../../kit/fake-mx.ts'
 import type { Fault, Point } from '../../../../kit/fake-mx-behaviour.ts'
 import { suite } from '../../../../kit/suite.ts'
-import { bigMessage, createLog, mailTo, optionsFor, short, shortFailure, turns } from './dial.ts'
+import {
+  bigMessage,
+  createLog,
+  type DialOptions,
+  mailTo,
+  optionsFor,
+  short,
+  shortFailure,
+  turns,
+} from './dial.ts'
 
 const test = suite('SMTP client faults')
 
@@ -48,7 +57,7 @@ const LAST_LINE: Record<Point, RegExp> = {
 }
 
 /** Returns the end of a session in which `point` fails: `<result> | <reusable>`, or why it did not open. */
-async function live(point: Point, fault: Fault, over: Partial<SessionOptions>): Promise<string> {
+async function live(point: Point, fault: Fault, over: DialOptions): Promise<string> {
   const mx = await startFakeMx({ tls: over.tls === 'required' ? 'good' : 'off', at: { [point]: fault } })
   const clock = createAdjustableClock()
   const { log, until, lines } = createLog()

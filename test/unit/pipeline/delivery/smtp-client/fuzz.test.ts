@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
-import type { SessionOptions } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type { SessionOptions, TlsOptions } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { mailTo, optionsFor, startPeer } from './dial.ts'
@@ -106,7 +106,7 @@ async function use(options: SessionOptions): Promise<string[]> {
   return results.flatMap(({ recipients }) => recipients.map(({ kind, phase }) => `${kind} ${phase}`))
 }
 
-async function run(said: Script, tls: SessionOptions['tls']): Promise<string[]> {
+async function run(said: Script, tls: TlsOptions['mode']): Promise<string[]> {
   const peer = await startPeer(socket => void play(socket, said))
   try {
     return await use(optionsFor(peer, { tls }))

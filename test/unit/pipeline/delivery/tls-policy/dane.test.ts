@@ -127,8 +127,8 @@ for (const [host, asked, policy, checks] of [
   test(`${host}, ${asked}: by ${policy}`, async t => {
     const found = await (await policyOf(t, host, asked))(host)
     if ('refusal' in found) throw new Error(found.refusal)
-    assert.equal([found.policy, found.options.checkPeer !== undefined], [policy, checks])
-    if (policy !== 'none') assert.is(found.options.tls, 'required')
+    assert.equal([found.policy, found.tls.checkPeer !== undefined], [policy, checks])
+    if (policy !== 'none') assert.is(found.tls.mode, 'required')
   })
 
 for (const [host, name] of [
@@ -139,7 +139,7 @@ for (const [host, name] of [
 ] as const)
   test(`the SNI for the MX host ${host} is the base domain of its TLSA records, ${name}`, async t => {
     const found = await (await policyOf(t, host))(host)
-    assert.is('options' in found && found.options.serverName, name)
+    assert.is('tls' in found && found.tls.serverName, name)
   })
 
 test('a host that DNSSEC does not validate for the domain, or whose TLSA lookup fails, is refused', async t => {

@@ -43,7 +43,7 @@ const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
   countedOf(results =>
     results.count(
       nextHop as never,
-      { policy: 'none', options: { tls: 'none' }, ...terms },
+      { policy: 'none', tls: { mode: 'none' }, ...terms },
       'mx.test',
       '192.0.2.1',
       inPlainText,
@@ -68,7 +68,7 @@ const failureOf = (failed: Partial<SmtpFailure>): SmtpFailure => ({
   message: 'told',
   ...failed,
 })
-const UNDER_NO_POLICY = { policy: 'none', options: { tls: 'none' }, brokenTls: null } as const
+const UNDER_NO_POLICY = { policy: 'none', tls: { mode: 'none' }, brokenTls: null } as const
 
 for (const [what, failed, expected] of [
   ['454 to STARTTLS', { phase: 'starttls', kind: 'reply' }, ['starttls-not-supported', 'told']],
