@@ -1,16 +1,20 @@
 /**
  * Finds the email that a request names. It must belong to the account, be in the retention window, and be
- * accessible to the credential.
+ * accessible to the credential. Replies with the email after a change.
  */
 
 import type { Id } from '../../../lib/ids.ts'
+import { explainParts } from '../../../pipeline/queue/explained.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
+import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
-import type { EmailRow } from '../../../store/model/schema.ts'
-import type { Find } from '../../../store/reading/read.ts'
-import { notFound } from '../api-error.ts'
+import type { Db, EmailRow } from '../../../store/model/schema.ts'
+import type { Find, ReadTogether } from '../../../store/reading/read.ts'
+import { notFound, orNotFound } from '../api-error.ts'
 import { mayTouch } from '../auth/bound-key.ts'
-import { type ApiRequest, pathId } from '../route/route.ts'
+import { type ApiReply, type ApiRequest, ok, pathId } from '../route/route.ts'
+import { emailView } from './schema.ts'
 
 export interface OwnEmailParts {
   store: { find: Find }
@@ -36,4 +40,24 @@ export async function findOwnEmail<C extends keyof EmailRow>(
   const [email] = await store.find('emails', [{ accountId, id }], needed)
   if (!email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
   return { ...email, accountId, id, horizon }
+}
+
+/** What a reply with a whole email needs. */
+export interface ShownEmailParts extends OwnEmailParts {
+  store: { db: Db; find: Find; readTogether: ReadTogether }
+  pathsTo: PathsTo
+  now(): number
+}
+
+/**
+ * Replies with an email as it is now.
+ *
+ * @throws ApiError 404 when it has been deleted meanwhile
+ */
+export async function replyWithEmail(
+  { store, pathsTo, now }: ShownEmailParts,
+  { accountId, id, horizon }: { accountId: Id; id: Id; horizon: number },
+): Promise<ApiReply> {
+  const parts = orNotFound(await findEmailParts(store, accountId, id, horizon), 'Email')
+  return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, now: now() }, parts)))
 }

@@ -3,23 +3,15 @@ import * as z from 'zod'
 import type { Id } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { scheduledCommands } from '../../../pipeline/accept/scheduled.ts'
-import { explainParts } from '../../../pipeline/queue/explained.ts'
-import type { PathsTo } from '../../../pipeline/queue/paths.ts'
-import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Run } from '../../../store/model/command.ts'
-import type { Db } from '../../../store/model/schema.ts'
-import type { Find, ReadTogether } from '../../../store/reading/read.ts'
 import { apiErrorOf, orNotFound } from '../api-error.ts'
-import { type ApiReply, type ApiRequest, ok, type Route } from '../route/route.ts'
+import type { ApiReply, ApiRequest, Route } from '../route/route.ts'
 import { bodyReader, readTime } from '../schema/read.ts'
-import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
-import { emailSchema, emailView } from './schema.ts'
+import { findOwnEmail, replyWithEmail, type ShownEmailParts } from './own-email.ts'
+import { emailSchema } from './schema.ts'
 
-interface ScheduledEmailRoutesOptions {
-  horizonOf: OwnEmailParts['horizonOf']
-  store: { db: Db; find: Find; readTogether: ReadTogether; run: Run<typeof scheduledCommands> }
-  pathsTo: PathsTo
-  now(): number
+interface ScheduledEmailRoutesOptions extends ShownEmailParts {
+  store: ShownEmailParts['store'] & { run: Run<typeof scheduledCommands> }
 }
 
 const rescheduleSchema = z.object({
@@ -28,20 +20,19 @@ const rescheduleSchema = z.object({
 const readReschedule = bodyReader(rescheduleSchema)
 
 export function scheduledEmailRoutes(options: ScheduledEmailRoutesOptions): Route[] {
-  const { store, now, pathsTo } = options
-  const { run } = store
+  const { now } = options
+  const { run } = options.store
 
   /** Runs a change of an email and returns the changed email. */
   const change = async (
     request: ApiRequest,
     command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,
   ): Promise<ApiReply> => {
-    const { accountId, id, horizon } = await findOwnEmail(options, request, [])
-    const changed = await command({ accountId, id, now: now() })
+    const email = await findOwnEmail(options, request, [])
+    const changed = await command({ accountId: email.accountId, id: email.id, now: now() })
     if (isRefusal(changed)) throw apiErrorOf(changed)
-    const found = changed && (await findEmailParts(store, accountId, id, horizon))
-    const parts = orNotFound(found, 'Email')
-    return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, now: now() }, parts)))
+    orNotFound(changed, 'Email')
+    return replyWithEmail(options, email)
   }
 
   return [

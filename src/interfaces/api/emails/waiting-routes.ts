@@ -1,23 +1,14 @@
 /** Retries and gives up recipients of an email that wait, for its account. */
 import * as z from 'zod'
-import { explainParts } from '../../../pipeline/queue/explained.ts'
-import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
-import { findEmailParts } from '../../../resources/emails/email-rows.ts'
-import type { Db } from '../../../store/model/schema.ts'
-import type { Find, ReadTogether } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
-import { ok, type Route } from '../route/route.ts'
+import type { Route } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
-import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
-import { emailSchema, emailView } from './schema.ts'
+import { findOwnEmail, replyWithEmail, type ShownEmailParts } from './own-email.ts'
+import { emailSchema } from './schema.ts'
 
-interface WaitingEmailRoutesOptions {
-  horizonOf: OwnEmailParts['horizonOf']
-  store: { db: Db; find: Find; readTogether: ReadTogether }
+interface WaitingEmailRoutesOptions extends ShownEmailParts {
   queueAdmin: Pick<QueueAdmin, 'retry' | 'cancel'>
-  pathsTo: PathsTo
-  now(): number
 }
 
 const bodySchema = z.object({
@@ -41,14 +32,15 @@ export function waitingEmailRoutes(options: WaitingEmailRoutesOptions): Route[] 
 }
 
 function waitingRoute(options: WaitingEmailRoutesOptions, what: 'retry' | 'cancel') {
-  const { store, queueAdmin, pathsTo, now } = options
+  const { store, queueAdmin } = options
   return {
     method: 'POST',
     access: 'key',
     body: bodySchema,
     replies: { 200: emailSchema },
     async handle(request) {
-      const { accountId, id: emailId, horizon } = await findOwnEmail(options, request, [])
+      const email = await findOwnEmail(options, request, [])
+      const { accountId, id: emailId } = email
       const { recipient: address = null } = readBody(await request.body())
       if (address !== null) {
         const rows = store.db.selectFrom('deliveries').select('ordinal').where('emailId', '=', emailId)
@@ -56,8 +48,7 @@ function waitingRoute(options: WaitingEmailRoutesOptions, what: 'retry' | 'cance
       }
       const selector = { domain: null, accountId, broadcastId: null, emailId }
       await queueAdmin[what](selector, { address, by: 'account' })
-      const parts = orNotFound(await findEmailParts(store, accountId, emailId, horizon), 'Email')
-      return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, now: now() }, parts)))
+      return replyWithEmail(options, email)
     },
   } satisfies Partial<Route>
 }
