@@ -6,10 +6,10 @@ import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
-import { parseMailbox } from '../protocols/smtp/address.ts'
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { certificateOf } from './doctor.ts'
+import { noticeSender } from './notifications.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -19,10 +19,9 @@ export function startMachineWatch(
   { config, store, clock, log, stack }: AppContext,
   { accept, preparation }: Sending,
 ): void {
-  const { dataDir: folder, mailHost, dns, fetch, doctor } = config
+  const { dataDir: folder, dns, fetch, doctor } = config
   const { db, run } = store
-  const from = parseMailbox(config.notices.from || `mailhorn@${mailHost}`)
-  if ('fault' in from) throw new Error(`notices.from: ${from.fault}`)
+  const from = noticeSender(config)
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
   const checks = [

@@ -3,6 +3,7 @@
  * webhooks to accounts, delivery status notifications to senders of SMTP submission, and TLS reports to
  * domains. Part of the composition root.
  */
+import type { Config } from '../config/config.ts'
 import { type Sweeper, startSweeper } from '../lib/sweeper.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
@@ -13,7 +14,7 @@ import { sendNotices } from '../pipeline/webhooks/notices.ts'
 import { hasWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
-import { parseMailbox } from '../protocols/smtp/address.ts'
+import { type Mailbox, parseMailbox } from '../protocols/smtp/address.ts'
 import { DSN_DUE } from '../resources/events/dsn-notices.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { WebhookThreadData } from '../workers/webhook.ts'
@@ -44,13 +45,18 @@ export async function startNotifications(context: AppContext, sending: Sending):
   stack.adopt(startDsnNotices(context, sending), notices => notices.stop())
 }
 
+/** @throws when the address of the sender of notices is invalid */
+export function noticeSender({ notices, mailHost }: Config): Mailbox {
+  const from = parseMailbox(notices.from || `mailhorn@${mailHost}`)
+  if ('fault' in from) throw new Error(`notices.from: ${from.fault}`)
+  return from
+}
+
 function startWebhookNotices(
   { config, store, clock, log }: AppContext,
   { accept, preparation }: Sending,
 ): Sweeper {
-  const { mailHost } = config
-  const from = parseMailbox(config.notices.from || `mailhorn@${mailHost}`)
-  if ('fault' in from) throw new Error(`notices.from: ${from.fault}`)
+  const from = noticeSender(config)
   const sweeper = startSweeper({
     task: 'send notices of disabled webhooks',
     sweep: () => sendNotices({ db: store.db, run: store.run, accept, preparation, from, log }),

@@ -14,8 +14,9 @@ import {
   lastingAlerts,
   type MachineAlert,
 } from '../../resources/alerts/operator-alerts.ts'
+import { findVerifiedDomain, VERIFIED_STATUSES } from '../../resources/domains/domain-rows.ts'
 import type { Run } from '../../store/model/command.ts'
-import type { Db, DomainRow } from '../../store/model/schema.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { DoctorFinding, Examination } from './finding.ts'
 
 interface WatchedCheck extends Examination {
@@ -35,7 +36,6 @@ interface MachineWatchOptions extends ServiceMail {
 }
 
 const LIMIT_MS = 20_000
-const VERIFIED = ['verified', 'temporary_failure'] as const satisfies DomainRow['status'][]
 
 export class MachineWatch {
   readonly #options: MachineWatchOptions
@@ -140,16 +140,14 @@ export class MachineWatch {
   /** The configured sender if its domain is verified, otherwise one at a verified domain of an operator. */
   async #sender() {
     const { db, from } = this.#options
-    const domains = db.selectFrom('domains').select(['domains.accountId', 'domains.name'])
-    const own = await domains
-      .where('name', '=', from.domain)
-      .where('status', 'in', VERIFIED)
-      .executeTakeFirst()
-    if (own) return { accountId: own.accountId, from }
-    const other = await domains
+    const own = await findVerifiedDomain(db, from.domain)
+    if (own) return { ...own, from }
+    const other = await db
+      .selectFrom('domains')
       .innerJoin('users', 'users.accountId', 'domains.accountId')
       .where('operator', '=', 1)
-      .where('status', 'in', VERIFIED)
+      .where('status', 'in', VERIFIED_STATUSES)
+      .select(['domains.accountId', 'domains.name'])
       .orderBy('domains.id')
       .executeTakeFirst()
     const address = other && parseMailbox(`mailhorn@${other.name}`)

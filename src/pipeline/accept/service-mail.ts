@@ -15,19 +15,19 @@ export interface ServiceMail {
 }
 
 /**
- * @param about kind of the mail, and what it is about: the same is not sent again within the time for which
- *   idempotency keys are stored
+ * @param about kind of the mail, and a name for its occasion: the same is not sent again within the time for
+ *   which idempotency keys are stored
  * @returns the refusal; undefined when it is accepted
  */
 export async function sendServiceMail(
   { accept, preparation }: ServiceMail,
   accountId: Id,
   submission: Submission,
-  { kind, name }: { kind: string; name: string },
+  about: { kind: string; name: string },
 ): Promise<Refusal | undefined> {
   const prepared = await preparation.email(accountId, submission)
-  const bodyHash = hash('sha256', name, 'buffer')
-  const idempotency = { endpoint: kind, key: bodyHash.toString('hex'), bodyHash }
+  const bodyHash = hash('sha256', about.name, 'buffer')
+  const idempotency = { endpoint: about.kind, key: bodyHash.toString('hex'), bodyHash }
   const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
   const accepted = await accept.send(sender, prepared, idempotency)
   return isRefusal(accepted) ? accepted : undefined

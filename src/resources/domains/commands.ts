@@ -15,7 +15,13 @@ import { recordEvents } from '../events/record.ts'
 import type { EventData } from '../events/types.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'
-import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain, HOSTING_CHANGED } from './domain-rows.ts'
+import {
+  DKIM_KEYS_CHANGED,
+  type DomainWithKeys,
+  findDomain,
+  HOSTING_CHANGED,
+  VERIFIED_STATUSES,
+} from './domain-rows.ts'
 import { recordStatus } from './record-status.ts'
 import { afterCheck, type CheckOutcome, EARLY_CHECKS_MS, nextCheckAt } from './status.ts'
 import type { DomainChecks } from './verify.ts'
@@ -267,7 +273,7 @@ export async function findHolder(db: Db, accountId: Id, name: string): Promise<D
     .selectAll()
     .where('name', '=', name)
     .where('accountId', '!=', accountId)
-  const verified = await ofOthers.where('status', 'in', ['verified', 'temporary_failure']).executeTakeFirst()
+  const verified = await ofOthers.where('status', 'in', VERIFIED_STATUSES).executeTakeFirst()
   if (verified) return verified
   return ofOthers.where('claimedAt', 'is not', null).where('status', '=', 'pending').executeTakeFirst()
 }

@@ -152,6 +152,9 @@ export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[
     .execute()
 }
 
+/** States in which a domain counts as verified. */
+export const VERIFIED_STATUSES = ['verified', 'temporary_failure'] as const satisfies DomainRow['status'][]
+
 /** Finds the domain that is verified under this name, of which there is at most one. */
 export async function findVerifiedDomain(
   db: Db,
@@ -161,7 +164,7 @@ export async function findVerifiedDomain(
     .selectFrom('domains')
     .select('accountId')
     .where('name', '=', name)
-    .where('status', 'in', ['verified', 'temporary_failure'])
+    .where('status', 'in', VERIFIED_STATUSES)
     .executeTakeFirst()
 }
 
@@ -174,7 +177,7 @@ export async function findHostedDomain(db: Db, name: string): Promise<HostedDoma
     .selectFrom('domains')
     .select(['accountId', 'id'])
     .where('name', '=', name)
-    .where('status', 'in', ['verified', 'temporary_failure'])
+    .where('status', 'in', VERIFIED_STATUSES)
     .where('receiving', '=', 1)
     .executeTakeFirst()
 }
