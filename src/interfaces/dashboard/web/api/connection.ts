@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals'
 import { onUnreachable } from './client.ts'
 
-/** The service did not answer last. */
+/** Whether the last probe was not answered, or the browser is offline. */
 export const isLost = signal(false)
 
 const PROBE = '/healthz'
@@ -22,7 +22,7 @@ export function onRestored(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Asks the service now; other callers share the answer. */
+/** Probes the service now. There is one probe at a time. */
 export async function probe(): Promise<void> {
   if (isProbing) return
   isProbing = true

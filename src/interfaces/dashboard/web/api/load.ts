@@ -35,6 +35,7 @@ const begun = new Map<string, Promise<unknown>>()
 export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {}): Loaded<T> {
   const [, redraw] = useState(0)
   const [turn, setTurn] = useState(0)
+  const reload = useCallback(() => setTurn(n => n + 1), [])
   const state = useRef<{ path: string | null; error: ApiError | undefined; isLoading: boolean }>({
     ...{ path: null, error: undefined, isLoading: path !== null },
   })
@@ -64,7 +65,7 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     }
     void read()
     if (everyMs !== undefined) document.addEventListener('visibilitychange', onSeen)
-    const endRestored = onRestored(() => setTurn(n => n + 1))
+    const endRestored = onRestored(reload)
     return () => {
       endRestored()
       over.abort()
@@ -73,21 +74,7 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     }
   }, [path, everyMs, turn])
 
-  useEffect(() => {
-    if (path === null || on === undefined) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const end = listen(type => {
-      if (!type.startsWith(on)) return
-      timer ??= setTimeout(() => {
-        timer = undefined
-        setTurn(n => n + 1)
-      }, CALM_MS)
-    })
-    return () => {
-      clearTimeout(timer)
-      end()
-    }
-  }, [path, on])
+  useEvents(path === null ? undefined : on, reload)
 
   const put = useCallback(
     (data: T) => {
@@ -100,9 +87,28 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     data: path === null ? undefined : (remembered.get(path) as T | undefined),
     error: state.current.error,
     isLoading: state.current.isLoading,
-    reload: useCallback(() => setTurn(n => n + 1), []),
+    reload,
     put,
   }
+}
+
+/** Calls `then` soon after events whose types have the prefix, at most once per `CALM_MS`. */
+function useEvents(prefix: string | undefined, then: () => void): void {
+  useEffect(() => {
+    if (prefix === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const end = listen(type => {
+      if (!type.startsWith(prefix)) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        then()
+      }, CALM_MS)
+    })
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [prefix, then])
 }
 
 /** Deduplicates concurrent requests for the same path. */

@@ -8,7 +8,7 @@ import { Button } from './controls.tsx'
 import { Empty, type EmptyProps, Pending } from './feedback.tsx'
 import { Icon } from './icons.tsx'
 import type { Selection } from './selection.tsx'
-import { Time } from './show.tsx'
+import { SectionHead, Time } from './show.tsx'
 
 export interface Column<T> {
   head: string
@@ -82,15 +82,7 @@ interface ListProps<T> extends TableProps<T> {
 export function ResourceList<T>({ list, empty, title, lead, acts, children, foot, ...table }: ListProps<T>) {
   return (
     <section class="resource" aria-label={title ?? table.name}>
-      {title && (
-        <div class="resource-head">
-          <div>
-            <h2>{title}</h2>
-            {lead && <p>{lead}</p>}
-          </div>
-          {acts && <div class="row">{acts}</div>}
-        </div>
-      )}
+      <SectionHead kind="resource-head" title={title} lead={lead} acts={acts} />
       {children}
       <Rows list={list} empty={empty} {...table} />
       {list.data && list.data.data.length > 0 && (foot ?? <Pages list={list} />)}

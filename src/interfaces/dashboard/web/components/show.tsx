@@ -70,18 +70,31 @@ interface CardProps {
   children?: ComponentChildren
 }
 
+interface SectionHeadProps {
+  kind: 'card-head' | 'resource-head'
+  title: string | undefined
+  lead: ComponentChildren
+  acts: ComponentChildren
+}
+
+/** Heading of a card or a list; nothing without a title. */
+export function SectionHead({ kind, title, lead, acts }: SectionHeadProps) {
+  if (!title) return null
+  return (
+    <div class={kind}>
+      <div>
+        <h2>{title}</h2>
+        {lead && <p>{lead}</p>}
+      </div>
+      {acts && <div class="row">{acts}</div>}
+    </div>
+  )
+}
+
 export function Card({ title, lead, acts, flush, children }: CardProps) {
   return (
     <section class="card" {...(title && { 'aria-label': title })}>
-      {title && (
-        <div class="card-head">
-          <div>
-            <h2>{title}</h2>
-            {lead && <p>{lead}</p>}
-          </div>
-          {acts && <div class="row">{acts}</div>}
-        </div>
-      )}
+      <SectionHead kind="card-head" title={title} lead={lead} acts={acts} />
       {flush ? children : <div class="card-body">{children}</div>}
     </section>
   )

@@ -9,12 +9,13 @@ import { confirm, confirmRemoval } from '../components/dialog.tsx'
 import { DraftNotice, DraftState } from '../components/draft.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
+import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
-import { RescheduleBroadcast, SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
+import { SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
 const CALM_MS = 20_000
@@ -42,7 +43,7 @@ interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
 function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const { id, name, subject, status, scheduled_at } = broadcast
   const [, navigate] = useLocation()
-  const [open, setOpen] = useState<{ what: 'test' | 'send' | 'reschedule'; broadcast: Broadcast }>()
+  const [open, setOpen] = useState<Pick<OpenDialogProps, 'what' | 'broadcast'>>()
   const edit = useBroadcastEdit(broadcast, put)
   const { draft, failure, isBusy } = edit
   const [label, tone] = BROADCAST_WORDS[status]
@@ -57,7 +58,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       put(changed)
       say('The broadcast is a draft again and will not be sent.')
     })
-  const openFor = (what: 'test' | 'send' | 'reschedule') =>
+  const openFor = (what: OpenDialogProps['what']) =>
     edit.afterSaving('Nothing was sent, because the changes could not be saved', saved =>
       setOpen({ what, broadcast: saved }),
     )
@@ -110,29 +111,42 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
         </Note>
       )}
       <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
-      {open?.what === 'test' && <TestBroadcast id={id} onClose={close} />}
-      {open?.what === 'reschedule' && (
-        <RescheduleBroadcast
-          broadcast={open.broadcast}
-          onClose={close}
-          onSaved={saved => {
-            put(saved)
-            close()
-          }}
-        />
-      )}
-      {open?.what === 'send' && (
-        <SendBroadcast
-          broadcast={open.broadcast}
-          onClose={close}
-          onChanged={reload}
-          onSent={sent => {
-            put(sent)
-            close()
-          }}
-        />
-      )}
+      {open && <OpenDialog {...open} put={put} reload={reload} onClose={close} />}
     </>
+  )
+}
+
+interface OpenDialogProps extends BroadcastProps {
+  what: 'test' | 'send' | 'reschedule'
+  onClose: () => void
+}
+
+/** The dialog that is open over a draft or scheduled broadcast. */
+function OpenDialog({ what, broadcast, put, reload, onClose }: OpenDialogProps) {
+  const { id, version, scheduled_at } = broadcast
+  if (what === 'test') return <TestBroadcast id={id} onClose={onClose} />
+  if (what === 'reschedule')
+    return (
+      <Reschedule
+        what="broadcast"
+        act="Save new time"
+        at={scheduled_at!}
+        save={async at =>
+          put(await call<Broadcast>('PATCH', `/broadcasts/${id}`, { scheduled_at: at, version }))
+        }
+        onClose={onClose}
+      />
+    )
+  return (
+    <SendBroadcast
+      broadcast={broadcast}
+      onClose={onClose}
+      onChanged={reload}
+      onSent={sent => {
+        put(sent)
+        onClose()
+      }}
+    />
   )
 }
 

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Email } from '../api/types.ts'
-import { Button, TextField } from '../components/controls.tsx'
-import { confirm, FormDialog } from '../components/dialog.tsx'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
 import { Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
+import { Reschedule } from '../components/reschedule.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
-import { localInput } from '../labels/time.ts'
 import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
 import { Reason, Recipients } from './recipients.tsx'
@@ -125,8 +125,11 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
       )}
       {open === 'resend' && <ResendDialog email={email} onClose={close} />}
       {open === 'schedule' && (
-        <ScheduleDialog
-          email={email}
+        <Reschedule
+          what="email"
+          act="Reschedule email"
+          at={email.scheduled_at!}
+          save={async scheduled_at => void (await call('PATCH', `/emails/${email.id}`, { scheduled_at }))}
           onClose={() => {
             close()
             reload()
@@ -134,32 +137,5 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
         />
       )}
     </>
-  )
-}
-
-function ScheduleDialog({ email, onClose }: { email: Email; onClose: () => void }) {
-  const [when, setWhen] = useState(localInput(email.scheduled_at!))
-  return (
-    <FormDialog
-      title="Reschedule email"
-      act="Reschedule email"
-      onClose={onClose}
-      onSubmit={async () => {
-        await call('PATCH', `/emails/${email.id}`, { scheduled_at: new Date(when).toISOString() })
-        say('The email was rescheduled.')
-        onClose()
-      }}
-    >
-      {error => (
-        <TextField
-          label="Send at (your time zone)"
-          type="datetime-local"
-          required
-          value={when}
-          onValue={setWhen}
-          fault={error?.of('scheduled_at')}
-        />
-      )}
-    </FormDialog>
   )
 }

@@ -8,7 +8,6 @@ import { TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
 import { counted } from '../labels/numbers.ts'
-import { localInput } from '../labels/time.ts'
 
 interface Lint {
   findings: {
@@ -42,51 +41,6 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
           onValue={setTo}
           fault={error?.of('to')}
         />
-      )}
-    </FormDialog>
-  )
-}
-
-interface RescheduleProps {
-  broadcast: Broadcast
-  onClose: () => void
-  onSaved: (broadcast: Broadcast) => void
-}
-
-/** Changes the time of a scheduled broadcast, and nothing else: it cannot send. */
-export function RescheduleBroadcast({
-  broadcast: { id, version, scheduled_at },
-  onClose,
-  onSaved,
-}: RescheduleProps) {
-  const [when, setWhen] = useState(localInput(scheduled_at!))
-  return (
-    <FormDialog
-      title="Reschedule broadcast"
-      act="Save new time"
-      onClose={onClose}
-      onSubmit={async () => {
-        const body = { scheduled_at: new Date(when).toISOString(), version }
-        onSaved(await call<Broadcast>('PATCH', `/broadcasts/${id}`, body))
-        say('The broadcast was rescheduled.')
-      }}
-    >
-      {error => (
-        <>
-          <TextField
-            label="Send at (your time zone)"
-            type="datetime-local"
-            required
-            value={when}
-            onValue={setWhen}
-            fault={error?.of('scheduled_at')}
-          />
-          {error?.of('version') !== undefined && (
-            <Note tone="bad" isNews>
-              <p>This broadcast was changed elsewhere after you opened it. Reload the page to see it.</p>
-            </Note>
-          )}
-        </>
       )}
     </FormDialog>
   )
