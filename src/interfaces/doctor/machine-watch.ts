@@ -40,8 +40,8 @@ const LIMIT_MS = 20_000
 export class MachineWatch {
   readonly #options: MachineWatchOptions
   readonly #dueAt = new Map<WatchedCheck, number>()
-  /** The day on which operators were last told of each kind and subject. */
-  readonly #toldOn = new Map<string, string>()
+  /** Day of the last email about each kind and subject. */
+  readonly #mailedOn = new Map<string, string>()
 
   constructor(options: MachineWatchOptions) {
     this.#options = options
@@ -73,7 +73,7 @@ export class MachineWatch {
           `${finding.message} ${finding.advice}`,
         )
       await run('raiseAlert', this.#alertOf(check, finding))
-      await this.#tellOperators(check, finding)
+      await this.#mailOperators(check, finding)
     }
     const ended = await run('endAlerts', {
       kind: check.alert,
@@ -102,14 +102,14 @@ export class MachineWatch {
   }
 
   /** Sends an email a day while a condition lasts, also over restarts: its name is stored with it. */
-  async #tellOperators({ alert }: WatchedCheck, finding: DoctorFinding): Promise<void> {
+  async #mailOperators({ alert }: WatchedCheck, finding: DoctorFinding): Promise<void> {
     const { db, clock, log } = this.#options
     const day = new Date(clock.now()).toISOString().slice(0, 10)
     const condition = `${alert} ${subjectOf(finding)}`
-    if (this.#toldOn.get(condition) === day) return
+    if (this.#mailedOn.get(condition) === day) return
     const sender = await this.#sender()
     if (!sender) {
-      this.#toldOn.set(condition, day)
+      this.#mailedOn.set(condition, day)
       log.warn(
         { event: 'operator_mail_not_possible', kind: alert },
         'Operators cannot be told of an alert by email: the domain of `notices.from` is not verified in any account, and no operator has a verified domain',
@@ -117,7 +117,7 @@ export class MachineWatch {
       return
     }
     const operators = await db.selectFrom('users').select('email').where('operator', '=', 1).execute()
-    let isTold = true
+    let isMailed = true
     for (const { email } of operators) {
       const to = parseMailbox(email)
       if ('fault' in to) continue
@@ -128,16 +128,19 @@ export class MachineWatch {
         name,
       })
       if (!refusal) continue
-      isTold = false
+      isMailed = false
       log.warn(
         { event: 'operator_mail_refused', kind: alert, fault: refusal.message },
         'The email that tells an operator of an alert was refused',
       )
     }
-    if (isTold) this.#toldOn.set(condition, day)
+    if (isMailed) this.#mailedOn.set(condition, day)
   }
 
-  /** The configured sender if its domain is verified, otherwise one at a verified domain of an operator. */
+  /**
+   * Returns the configured sender if its domain is verified, otherwise one at a verified domain of an
+   * operator.
+   */
   async #sender() {
     const { db, from } = this.#options
     const own = await findVerifiedDomain(db, from.domain)

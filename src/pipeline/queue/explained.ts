@@ -22,7 +22,7 @@ import {
 import { isAbout, listHolds } from './hold-rows.ts'
 import type { PathState, PathsTo } from './paths.ts'
 
-/** What is explained. Attempts are unpacked. */
+/** Email to explain. Its attempts are unpacked. */
 interface ExplainableEmail {
   email: EmailRow
   deliveries: readonly DeliveryRow[]
@@ -44,7 +44,7 @@ interface ExplainOptions {
   forOperator?: boolean
 }
 
-/** Mail that is done needs no query. */
+/** Explains an email and its recipients. Mail that is done needs no query. */
 export async function explainParts(
   options: ExplainOptions,
   { email, deliveries, attempts }: ExplainableEmail,

@@ -42,7 +42,7 @@ export async function findOwnEmail<C extends keyof EmailRow>(
   return { ...email, accountId, id, horizon }
 }
 
-/** What a reply with a whole email needs. */
+/** Parts that a reply with a whole email needs. */
 export interface ShownEmailParts extends OwnEmailParts {
   store: { db: Db; find: Find; readTogether: ReadTogether }
   pathsTo: PathsTo

@@ -107,7 +107,7 @@ export function Overview() {
 
 interface VolumeProps {
   metrics: Metrics
-  /** Of the period before. */
+  /** Value in the period before. */
   former: Metrics['totals'] | undefined
   stretch: Stretch
 }
