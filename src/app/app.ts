@@ -102,7 +102,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   })
   stack.defer(dns.close)
   const readiness = createReadiness({ store: context.store, dataDir: config.dataDir, clock: context.clock })
-  const http = await startHttpService(context, readiness.notReady)
+  const http = await startHttpService(context, readiness)
   const isWhole = config.roles.includes('all')
   if (isWhole) {
     startKeyRotation(context)

@@ -66,6 +66,7 @@ import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import { HttpListeners } from './listeners.ts'
 import { countRequests, metricsRoutesOf } from './metrics.ts'
 import { startTlsReports } from './notifications.ts'
+import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { startDomains } from './sending-domains.ts'
@@ -93,10 +94,7 @@ interface HttpService extends Sending {
  * Starts the HTTP service. The caller closes the server first when the service stops; everything else is on
  * the stack.
  */
-export async function startHttpService(
-  context: AppContext,
-  notReady: () => Promise<string[]>,
-): Promise<HttpService> {
+export async function startHttpService(context: AppContext, readiness: Readiness): Promise<HttpService> {
   const { config, clock, log, metrics, newId, stack, store, workers } = context
   const { db, run, find } = store
   const cookie = sessionCookie(config.http.baseUrl)
@@ -115,7 +113,7 @@ export async function startHttpService(
   const baseUrl = baseUrlOf(config, plain.address())
   const { accept, preparation, links, broadcasts } = await openSending(context, queueAdmin, baseUrl)
   const routes = routesOf(context, {
-    notReady,
+    readiness,
     access,
     requestLog,
     feed,
@@ -185,7 +183,7 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
 }
 
 interface RouteParts {
-  notReady(): Promise<string[]>
+  readiness: Readiness
   access: ApiAccess
   requestLog: RequestLog | undefined
   feed: EventFeed
@@ -204,7 +202,7 @@ function routesOf(context: AppContext, parts: RouteParts): Route[] {
   const { access, sending, baseUrl } = parts
   const zone = zoneRecords(config, 0)
   return [
-    ...healthRoutes({ notReady: parts.notReady }),
+    ...healthRoutes(parts.readiness),
     ...metricsRoutesOf(context),
     ...wellKnownRoutes({
       db,
@@ -229,7 +227,7 @@ function routesOf(context: AppContext, parts: RouteParts): Route[] {
     ...parts.broadcastRoutes,
     ...audienceRoutesOf(context),
     ...fileRoutesOf(context, sending, baseUrl),
-    ...sendingRoutes(context, sending.accept, parts.queueAdmin),
+    ...sendingRoutes(context, sending.accept, parts),
     ...parts.linkRoutes,
     ...readingRoutes(context, baseUrl),
   ].map(namingUnapplied)
@@ -331,18 +329,19 @@ function openAccept(
 function sendingRoutes(
   { clock, store, plans, workers: { reader, pathsTo }, security: { secrets } }: AppContext,
   accept: Accept,
-  queueAdmin: QueueAdmin,
+  { queueAdmin, readiness: { isDiskFull } }: RouteParts,
 ): Route[] {
   const { db, find, run } = store
   const { horizonOf } = plans
+  const shown = { horizonOf, store, pathsTo, isDiskFull, now: clock.now }
   return [
     ...emailListRoutes({ reader, horizonOf }),
     ...emailMetricsRoutes({ reader, horizonOf, store, clock }),
     ...broadcastRecipientRoutes({ db, reader, horizonOf }),
-    ...emailRoutes({ accept, horizonOf, store, secrets, pathsTo, now: clock.now }),
+    ...emailRoutes({ accept, horizonOf, store, secrets, pathsTo, isDiskFull, now: clock.now }),
     ...batchRoutes({ accept }),
-    ...scheduledEmailRoutes({ horizonOf, store, pathsTo, now: clock.now }),
-    ...waitingEmailRoutes({ horizonOf, store, queueAdmin, pathsTo, now: clock.now }),
+    ...scheduledEmailRoutes(shown),
+    ...waitingEmailRoutes({ horizonOf, store, queueAdmin, pathsTo, isDiskFull, now: clock.now }),
     ...suppressionRoutes({ db, find, run, clock }),
   ]
 }

@@ -10,11 +10,13 @@ import { databaseFile, type StoreLocation } from '../store/opening/dialect.ts'
 import type { Store } from '../store/opening/open.ts'
 import type { settingCommands } from '../store/reading/settings.ts'
 
-interface Readiness {
+export interface Readiness {
   started(): void
   stopping(): void
   /** @returns names of what is missing; empty when the service is ready */
   notReady(): Promise<string[]>
+  /** Tells whether a disk of the service has no room for mail. */
+  isDiskFull(): Promise<boolean>
 }
 
 interface ReadinessOptions {
@@ -63,12 +65,15 @@ export function createReadiness({
   }
   const hasFailed = () =>
     clock.monotonic() - (unavailableAt() ?? Number.NEGATIVE_INFINITY) < FAILURE_COUNTS_MS
+  const isDiskFull = async () =>
+    Math.min(...(await Promise.all([...folders].map(freeBytes)))) < FREE_BYTES_MIN
   const missing = async () => {
-    const [isWritten, free] = await Promise.all([writes(), Promise.all([...folders].map(freeBytes))])
-    return [...(isWritten ? [] : ['database']), ...(Math.min(...free) < FREE_BYTES_MIN ? ['disk space'] : [])]
+    const [isWritten, isFull] = await Promise.all([writes(), isDiskFull()])
+    return [...(isWritten ? [] : ['database']), ...(isFull ? ['disk space'] : [])]
   }
 
   return {
+    isDiskFull,
     started() {
       phase = 'running'
     },

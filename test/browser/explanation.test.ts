@@ -4,6 +4,7 @@ import { buildDashboard } from '../kit/dashboard.ts'
 import { startFakeMx } from '../kit/fake-mx.ts'
 import { startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
+import { startUndeliveredHosts, UNDELIVERED, UNDELIVERED_ZONE } from '../kit/undelivered.ts'
 import { until } from '../kit/until.ts'
 
 const test = suite('why an email has not arrived, in the dashboard')
@@ -55,6 +56,25 @@ test('six recipients: the email counts them, each has one true reason, and one i
   await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click()
   await row('y@refused.example').getByText('Given up by the account.').waitFor()
   await page.getByText('2 delivered, 3 bounced, 1 failed').waitFor()
+})
+
+test('each reason stands once on the page of its email, with no untrue word beside it', async t => {
+  buildDashboard()
+  const hosts = await startUndeliveredHosts(t)
+  const mailhorn = await t.using(startMailhorn({ zone: UNDELIVERED_ZONE, mxPort: hosts.port }))
+  const browser = await t.using(startBrowser())
+  await mailhorn.verifiedDomain('here.example')
+  const ids = await hosts.sendAll(mailhorn)
+  const { page } = await browser.signIn(mailhorn)
+  for (const [i, { name, summary, untrue }] of UNDELIVERED.entries()) {
+    await page.goto(`${mailhorn.baseUrl}/dashboard/emails/${ids[i]}`)
+    await page.getByRole('heading', { name, exact: true }).waitFor()
+    const text = await page.locator('main').innerText()
+    const said = typeof summary === 'string' ? summary : (await mailhorn.email(ids[i]!)).explanation.summary
+    assert.is(text.split(said).length - 1, 1, `${name}: ${text}`)
+    const lead = await page.locator('.page-head').innerText()
+    assert.not.match(lead.replace(name, ''), untrue, name)
+  }
 })
 
 test.run()

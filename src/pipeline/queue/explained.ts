@@ -39,6 +39,8 @@ interface ExplainOptions {
   db: Db
   /** State of egress paths; absent where it is not known. */
   pathsTo?: PathsTo
+  /** Tells whether a disk of the service has no room; absent where it is not known. */
+  isDiskFull?: () => Promise<boolean>
   now: number
   /** Whether results are explained that the account does not see. */
   forOperator?: boolean
@@ -71,13 +73,17 @@ function causeWithHost(cause: Cause | undefined, last: AttemptRow | undefined): 
 type ObstaclesOf = (delivery: DeliveryRow) => { hold?: Obstacle | undefined; gate?: Obstacle | undefined }
 
 async function readObstacles(
-  { db, pathsTo, now }: ExplainOptions,
+  { db, pathsTo, isDiskFull, now }: ExplainOptions,
   email: EmailRow,
   waiting: readonly DeliveryRow[],
 ): Promise<ObstaclesOf> {
   if (waiting.length === 0) return () => ({})
   const domains = [...new Set(waiting.map(({ domain }) => domain))]
-  const [holds, limits] = await Promise.all([listHolds(db), readLimits(db, domains, now)])
+  const [holds, limits, isFull] = await Promise.all([
+    listHolds(db),
+    readLimits(db, domains, now),
+    isDiskFull?.(),
+  ])
   const active = holds.filter(({ releasedAt }) => releasedAt === null)
   const destinations = [...new Set(limits.map(({ destination }) => destination))]
   const paths = (await pathsTo?.(destinations)) ?? new Map<string, PathState[]>()
@@ -86,7 +92,9 @@ async function readObstacles(
     const limit = limits.find(({ domain }) => domain === delivery.domain)
     return {
       hold: hold ? holdObstacle(hold) : undefined,
-      gate: limit && gateOf(limit, paths.get(limit.destination) ?? [], delivery.class),
+      gate: isFull
+        ? { code: 'storage_full', until: null }
+        : limit && gateOf(limit, paths.get(limit.destination) ?? [], delivery.class),
     }
   }
 }

@@ -52,6 +52,13 @@ test('readiness: a disk without room for mail is named, although small writes su
   }
 })
 
+test('readiness: a full disk is told at once, without a write', async () => {
+  const { readiness, state } = openReadiness(() => assert.unreachable() as never)
+  assert.is(await readiness.isDiskFull(), false)
+  state.free = 0
+  assert.is(await readiness.isDiskFull(), true)
+})
+
 test('readiness: a command that could not be stored counts for ten seconds, although small writes succeed', async () => {
   const { clock, readiness, state } = openReadiness(async () => {})
   assert.equal(await readiness.notReady(), [])

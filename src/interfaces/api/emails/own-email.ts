@@ -46,6 +46,7 @@ export async function findOwnEmail<C extends keyof EmailRow>(
 export interface ShownEmailParts extends OwnEmailParts {
   store: { db: Db; find: Find; readTogether: ReadTogether }
   pathsTo: PathsTo
+  isDiskFull(): Promise<boolean>
   now(): number
 }
 
@@ -55,9 +56,9 @@ export interface ShownEmailParts extends OwnEmailParts {
  * @throws ApiError 404 when it has been deleted meanwhile
  */
 export async function replyWithEmail(
-  { store, pathsTo, now }: ShownEmailParts,
+  { store, pathsTo, isDiskFull, now }: ShownEmailParts,
   { accountId, id, horizon }: { accountId: Id; id: Id; horizon: number },
 ): Promise<ApiReply> {
   const parts = orNotFound(await findEmailParts(store, accountId, id, horizon), 'Email')
-  return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, now: now() }, parts)))
+  return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, parts)))
 }

@@ -29,11 +29,12 @@ interface EmailRoutesOptions {
   store: { db: Db; find: Find; readTogether: ReadTogether }
   secrets: SecretKeys
   pathsTo: PathsTo
+  isDiskFull(): Promise<boolean>
   now(): number
 }
 
 export function emailRoutes(options: EmailRoutesOptions): Route[] {
-  const { accept, horizonOf, store, secrets, pathsTo, now } = options
+  const { accept, horizonOf, store, secrets, pathsTo, isDiskFull, now } = options
   const unsubscribeUrlOf = createFindUnsubscribeUrl({ find: store.find, secrets })
   return [
     {
@@ -66,7 +67,7 @@ export function emailRoutes(options: EmailRoutesOptions): Route[] {
         const id = pathId(request, 'eml')
         const parts = await findEmailParts(store, accountId, id, await horizonOf(accountId))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
-        const explained = await explainParts({ db: store.db, pathsTo, now: now() }, parts)
+        const explained = await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, parts)
         return ok(emailView(parts, explained, await unsubscribeUrlOf(parts.email)))
       },
     },

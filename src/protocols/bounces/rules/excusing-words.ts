@@ -22,13 +22,6 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.1.1 Relay access denied',
   },
   {
-    name: 'words: TLS required',
-    class: 'policy',
-    detail: 'tls_required',
-    words: /(?:\btls|encryption)[^.]{0,30}(?:required|needed|mandatory)|must use (?:start)?tls/,
-    sample: 'rcpt 550 5.1.1 You must use TLS',
-  },
-  {
     name: 'words: greylisted',
     class: 'greylisted',
     words:
@@ -57,7 +50,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: recipient over rate limit',
     class: 'rate-limited',
     words:
-      /(?:user|recipient|mailbox)[^.]{0,60}(?:receiving|gets|getting) mail (?:too (?:quickly|fast)|at a rate)/,
+      /(?:user|recipient|mailbox)[^.]{0,60}(?:receiving|gets|getting) mail (?:too (?:quickly|fast)|at a rate)|(?:user|recipient|mailbox)\b[^.]{0,40}(?:exceed|over)[^.]{0,40}(?:\brate\b|per (?:second|minute|hour|day)\b)/,
     oneRecipient: true,
     sample: 'rcpt 450 4.2.1 The user gets mail too quickly',
   },
@@ -74,7 +67,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: rate limit',
     class: 'rate-limited',
     words:
-      /rate[ -]?limit|too many (?:messages|e?-?mails|connections|requests|sessions|invalid|unknown|bad |errors|concurrent)|too (?:quickly|fast|much mail)|at a rate that|frequency limit|connections? limit|(?:hourly|daily|message|sending) limit|(?:maximum|concurrent) (?:number of )?(?:connections|sessions)|unexpected volume|server (?:is )?(?:too )?busy|throttl|slow down|resources? (?:temporarily )?(?:restricted|exhausted)|try again later.{0,40}rate/,
+      /rate[ -]?limit|\b(?:rate|frequency|volume|traffic)\b[^.]{0,30}(?:exceed|too (?:high|great|large)|reached|unusual)|(?:exceed|over|above|beyond)[^.]{0,40}(?:\brate\b|\bfrequency\b|per (?:second|minute|hour|day)\b|(?:hourly|daily) (?:quota|allowance|maximum))|too (?:many|much)\b[^.]{0,40}(?:per|this|last|past|an?|one) (?:second|minute|hour|day)\b|unusual(?:ly high)? (?:rate|volume|amount|number)|too high a (?:rate|volume)|mail (?:flood|bomb)|flooding|(?:fewer|less) (?:messages|mails?|e-?mails?|connections) per|too many (?:messages|e?-?mails|connections|requests|sessions|invalid|unknown|bad |errors|concurrent)|too (?:quickly|fast|much mail)|at a rate that|frequency limit|connections? limit|(?:hourly|daily|message|sending) limit|(?:maximum|concurrent) (?:number of )?(?:connections|sessions)|unexpected volume|server (?:is )?(?:too )?busy|throttl|slow down|resources? (?:temporarily )?(?:restricted|exhausted)|try again later.{0,40}rate/,
     sample: 'host 421 Too many connections from your host',
   },
   {

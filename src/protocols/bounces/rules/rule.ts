@@ -8,7 +8,7 @@ import { type BounceClass, isAddressFault } from './bounce-class.ts'
 export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
 
 /** What a rule knows beyond its class. */
-export type RuleDetail = 'policy' | 'relay_denied' | 'tls_required' | 'no_reverse_dns'
+export type RuleDetail = 'policy' | 'relay_denied' | 'tls_required' | 'no_reverse_dns' | 'mail_loop'
 
 export interface Rule {
   /** Unique name in logs and tests. */

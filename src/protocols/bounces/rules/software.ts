@@ -25,10 +25,18 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'host 521 5.3.2 Service currently unavailable',
   },
   {
+    name: 'TLS required',
+    class: 'policy',
+    detail: 'tls_required',
+    words:
+      /\b(?:start|require)?tls\b[^.]{0,30}\b(?:required|needed|mandatory|necessary|first|only)\b|\bencrypt(?:ion|ed (?:connections?|sessions?|channels?|transport))\b[^.]{0,30}\b(?:required|needed|mandatory|necessary|only)\b|\b(?:must|needs? to|have to|please (?:use|enable|start|issue|negotiate)|requires?|insists? on|without|unless you|only (?:accepts?|takes?|over|with|via|through))\b[^.]{0,30}\b(?:(?:start)?tls|encrypt(?:ion|ed (?:connections?|sessions?|channels?|transport)))\b/,
+    sample: 'mail 530 5.7.0 Issue STARTTLS first',
+  },
+  {
     name: 'sender authentication required',
     class: 'policy',
     words:
-      /(?:smtp )?authentication (?:is )?required|client was not authenticated|must (?:authenticate|log ?in|issue a starttls)|auth(?:entication)? first|relay.{0,30}auth/,
+      /(?:smtp )?authentication (?:is )?required|client was not authenticated|must (?:authenticate|log ?in)|auth(?:entication)? first|relay.{0,30}auth/,
     sample: 'mail 530 5.7.0 Authentication required',
   },
   {

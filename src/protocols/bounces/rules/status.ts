@@ -24,6 +24,7 @@ export const NEUTRAL_STATUS_RULES: readonly Rule[] = [
   {
     name: 'status 4.6, 4.14: loop',
     class: 'no-route',
+    detail: 'mail_loop',
     statuses: ['4.6', '4.14'],
     sample: 'rcpt 554 5.4.6 This mail was here before',
   },
@@ -48,10 +49,32 @@ export const NEUTRAL_STATUS_RULES: readonly Rule[] = [
     sample: 'final-dot 550 5.7.23 The host is not allowed by the policy of the sending domain',
   },
   {
+    name: 'status 7.10: TLS required',
+    class: 'policy',
+    detail: 'tls_required',
+    statuses: ['7.10'],
+    sample: 'mail 523 5.7.10 Not in the clear',
+  },
+  {
     name: 'status 7.25: no reverse name',
     class: 'blocked',
+    detail: 'no_reverse_dns',
     statuses: ['7.25'],
     sample: 'host 550 5.7.25 Your address has no name',
+  },
+  {
+    name: 'status 7.28: blocked for a mail flood',
+    class: 'blocked',
+    statuses: ['7.28'],
+    words: /\bblock(?:ed|s|ing)?\b/,
+    sample: 'mail 421 4.7.28 Your address is blocked for now',
+  },
+  {
+    name: 'status 7.28: mail flood',
+    class: 'rate-limited',
+    statuses: ['7.28'],
+    unless: /listed|reputation/,
+    sample: 'final-dot 421 4.7.28 These messages arrive in a flood',
   },
   {
     name: 'status 7.27: sender',

@@ -67,6 +67,10 @@ const WORDS: Record<ExplanationCode, (facts: WordFacts & { server: string; when:
     `Waiting: the warm-up limit of the day for ${server} is used up.`,
     'Nothing. Sending continues tomorrow.',
   ],
+  storage_full: () => [
+    'Waiting: the disk of this server is full.',
+    'The operator must free disk space. Sending continues then.',
+  ],
   connection_limit: ({ server, limit }) => [
     `Waiting its turn: all ${limit} connections to ${server} are in use.`,
   ],
@@ -74,8 +78,8 @@ const WORDS: Record<ExplanationCode, (facts: WordFacts & { server: string; when:
   null_mx: facts => [`The domain ${facts.domain} does not accept email (null MX).`, typoAction(facts)],
   no_mail_host: facts => [`The domain ${facts.domain} has no usable mail server.`, typoAction(facts)],
   dns_failed: ({ domain }) => [`The mail servers of ${domain} could not be looked up in the DNS.`],
-  mail_loop: ({ domain }) => [
-    `Mail to ${domain} would come back to this server.`,
+  mail_loop: ({ domain, host }) => [
+    host ? `${host} reports a mail loop for ${domain}.` : `Mail to ${domain} would come back to this server.`,
     `Check the MX records of ${domain}.`,
   ],
   connection_refused: ({ server }) => [`${server} refused the connection.`],

@@ -108,6 +108,18 @@ const STATES: readonly (readonly [
     null,
   ],
   [
+    ...(['disk full', {}] as const),
+    { gate: { code: 'storage_full', until: null } },
+    ...(['storage_full', 'Waiting: the disk of this server is full.', null] as const),
+  ],
+  [
+    ...(['disk full, and deferred', { ...delayed, nextAt: LATER }] as const),
+    { cause: greylisted, gate: { code: 'storage_full', until: null } },
+    'greylisted',
+    'mx.corp.example uses greylisting: it asks unknown senders to try again later.',
+    LATER,
+  ],
+  [
     ...(['connections', {}] as const),
     { gate: { code: 'connection_limit', until: null, limit: 5, ...MX } },
     'connection_limit',

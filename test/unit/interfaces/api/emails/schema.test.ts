@@ -120,4 +120,22 @@ test('region without feedback: a failure before the transfer is shown', async t 
   assert.equal([recipient!.status, recipient!.transcripts.length], ['failed', 1])
 })
 
+test('a full disk is the reason of mail that is due, and of no other', async t => {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const emailId = await post.send(accountId, { to: ['x@there.test'] })
+  const explained = async (isFull: boolean) => {
+    const parts = (await findEmailParts(store, accountId, emailId, 0))!
+    const options = { db: store.db, isDiskFull: async () => isFull, now: post.clock.now() }
+    return (await explainParts(options, parts)).explanation
+  }
+  assert.is((await explained(false)).code, 'due_now')
+  const { code, summary, next_attempt_at: nextAt } = await explained(true)
+  assert.equal([code, summary, nextAt], ['storage_full', 'Waiting: the disk of this server is full.', null])
+  await post.claim(accountId, 'there.test')
+  assert.is((await explained(true)).code, 'in_progress')
+})
+
 test.run()
