@@ -13,10 +13,12 @@ interface ButtonProps {
   disabled?: boolean | undefined
   /** Accessible name of a button without text. */
   label?: string
+  /** Whether what the button opens is open. */
+  expanded?: boolean
   onClick?: (event: MouseEvent) => void
 }
 
-export function Button({ children, kind, icon, small, type = 'button', label, ...rest }: ButtonProps) {
+export function Button({ children, kind, icon, small, type = 'button', label, expanded, ...rest }: ButtonProps) {
   const classes = [
     'button',
     kind && `button-${kind}`,
@@ -28,6 +30,7 @@ export function Button({ children, kind, icon, small, type = 'button', label, ..
       type={type}
       class={classes.filter(Boolean).join(' ')}
       {...(label && { 'aria-label': label, title: label })}
+      {...(expanded !== undefined && { 'aria-expanded': expanded })}
       {...rest}
     >
       {icon && <Icon name={icon} size={16} />}

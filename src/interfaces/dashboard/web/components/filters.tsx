@@ -1,9 +1,36 @@
 /** Search and filters of a list, whose state is kept in the URL. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Query } from '../api/query.ts'
+import { Button } from './controls.tsx'
 import { Icon } from './icons.tsx'
 
 const SETTLED_MS = 250
+
+interface FilterBarProps {
+  query: Query
+  /** Names of the filters in the children. */
+  names: readonly string[]
+  search: ComponentChildren
+  children: ComponentChildren
+}
+
+/** Shows the search and the filters of a list. On a phone the filters open with a button. */
+export function FilterBar({ query, names, search, children }: FilterBarProps) {
+  const [isOpen, setOpen] = useState(false)
+  const setCount = names.filter(name => query.get(name) !== '').length
+  return (
+    <search class={isOpen ? 'filters is-open' : 'filters'}>
+      {search}
+      <span class="filters-button">
+        <Button icon="filter" expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters{setCount > 0 && ` (${setCount})`}
+        </Button>
+      </span>
+      <div class="filters-more">{children}</div>
+    </search>
+  )
+}
 
 /** Applies the search when the user stops typing. */
 export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {

@@ -4,6 +4,8 @@ import type { JSX } from 'preact'
 const PATHS = {
   overview: 'M3 11.5 9 4l6 7.5M5 9.5V15h8V9.5',
   start: 'M9 2.5v13M9 4h5l-1.5 2.5L14 9H9',
+  filter: 'M2.5 5h13M5 9h8M7.5 13h3',
+  more: 'M4 9h.01M9 9h.01M14 9h.01',
   emails: 'M2.5 4.5h13v9h-13zM2.5 5l6.5 5 6.5-5',
   inbox: 'M2.5 10.5h4l1 2h3l1-2h4M2.5 10.5 4.5 4h9l2 6.5V14h-13z',
   broadcasts: 'M3 7.5v3h2.5L11 14V4L5.5 7.5zM13.5 6.5c1.5 1.5 1.5 3.5 0 5',

@@ -1,5 +1,6 @@
 /** Lists of objects: filters, a table with fixed columns, pages, and what stands there instead of rows. */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { Loaded } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
@@ -25,6 +26,8 @@ export interface Column<T> {
   second?: (row: T) => string | null | undefined
 }
 
+/** Width of an actions column with a single icon. */
+const ICON_WIDTH_PX = 56
 const KIND_WIDTHS_PX = { number: 104, status: 132, time: 124, acts: 112 } as const
 
 /** Returns the last column of a list, with the buttons of each row. */
@@ -154,8 +157,10 @@ function Row<T>({
   nameOf = keyOf,
 }: TableProps<T> & { row: T; classes: readonly string[] }) {
   const key = keyOf(row)
+  const [isOpen, setOpen] = useState(false)
+  const states = [selection?.keys.has(key) && 'is-chosen', isOpen && 'is-open']
   return (
-    <tr class={selection?.keys.has(key) ? 'is-chosen' : ''}>
+    <tr class={states.filter(Boolean).join(' ')}>
       {selection && (
         <td class="is-choice">
           <Choice
@@ -174,7 +179,11 @@ function Row<T>({
             </Link>
           ) : (
             <div class="cell">
-              <Content column={column} row={row} />
+              {column.kind === 'acts' ? (
+                <Acts column={column} row={row} isOpen={isOpen} onOpen={setOpen} />
+              ) : (
+                <Content column={column} row={row} />
+              )}
             </div>
           )}
         </td>
@@ -183,8 +192,35 @@ function Row<T>({
   )
 }
 
-function Content<T>({ column: { text, cell, second, kind }, row }: { column: Column<T>; row: T }) {
-  if (kind === 'acts') return <>{cell?.(row)}</>
+interface ActsProps<T> {
+  column: Column<T>
+  row: T
+  isOpen: boolean
+  onOpen: (isOpen: boolean) => void
+}
+
+/** Buttons of a row. On a phone, more than one icon opens with a button. */
+function Acts<T>({ column: { cell, width }, row, isOpen, onOpen }: ActsProps<T>) {
+  return (
+    <>
+      <span class="row-acts">{cell?.(row)}</span>
+      {Number(width) > ICON_WIDTH_PX && (
+        <span class="row-more">
+          <Button
+            small
+            kind="plain"
+            icon="more"
+            label="Actions"
+            expanded={isOpen}
+            onClick={() => onOpen(!isOpen)}
+          />
+        </span>
+      )}
+    </>
+  )
+}
+
+function Content<T>({ column: { text, cell, second }, row }: { column: Column<T>; row: T }) {
   const words = text?.(row)
   const more = second?.(row)
   return (

@@ -9,7 +9,7 @@ import { Button, Choose, LinkButton, TextField } from '../components/controls.ts
 import { FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Note } from '../components/feedback.tsx'
-import { Filter, Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark } from '../components/show.tsx'
@@ -63,15 +63,18 @@ export function Broadcasts() {
             'Write the email, preview it with the data of a contact, send yourself a test, then send it now or schedule it.',
         }}
       >
-        <search class="filters">
-          <Search query={query} label="Search names" />
+        <FilterBar
+          query={query}
+          names={['status']}
+          search={<Search query={query} label="Search names" />}
+        >
           <Filter
             query={query}
             name="status"
             label="Any status"
             options={Object.entries(BROADCAST_WORDS).map(([status, [label]]) => [status, label] as const)}
           />
-        </search>
+        </FilterBar>
       </ResourceList>
       {query.get('add') && <AddBroadcast onClose={() => query.set({ add: null })} />}
     </>

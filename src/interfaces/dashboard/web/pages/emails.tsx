@@ -4,7 +4,7 @@ import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../components/controls.tsx'
-import { Filter, Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { ResourceList } from '../components/list.tsx'
 import { pageOf, usePaged } from '../components/paged.ts'
 import { useSelection } from '../components/selection.tsx'
@@ -93,8 +93,11 @@ function Filters({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const keys = useLoad<List<ApiKey>>('/api-keys')
   return (
-    <search class="filters">
-      <Search query={query} label="Search subjects" />
+    <FilterBar
+      query={query}
+      names={['to', 'status', 'domain', 'source', 'api_key_id', 'created_after']}
+      search={<Search query={query} label="Search subjects" />}
+    >
       <Search query={query} name="to" label="Search recipients" />
       <Filter query={query} name="status" label="Any status" options={STATUSES} />
       <Filter
@@ -123,6 +126,6 @@ function Filters({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
           Clear filters
         </Button>
       )}
-    </search>
+    </FilterBar>
   )
 }

@@ -4,7 +4,7 @@ import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, List, LoggedRequest } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { Filter, Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { Icon } from '../components/icons.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Head, Mark } from '../components/show.tsx'
@@ -56,8 +56,11 @@ export function Logs() {
         }}
         foot={list.data && <Cursor page={list.data} query={query} />}
       >
-        <search class="filters">
-          <Search query={query} name="path" label="Search paths, such as /emails" />
+        <FilterBar
+          query={query}
+          names={['status', 'method', 'api_key_id']}
+          search={<Search query={query} name="path" label="Search paths, such as /emails" />}
+        >
           <Filter query={query} name="status" label="Any status" options={STATUSES} />
           <Filter query={query} name="method" label="Any method" options={METHODS} />
           <Filter
@@ -66,7 +69,7 @@ export function Logs() {
             label="Any API key"
             options={(keys.data?.data ?? []).map(({ id, name }) => [id, name] as const)}
           />
-        </search>
+        </FilterBar>
       </ResourceList>
     </>
   )

@@ -7,7 +7,7 @@ import type { Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
-import { Filter, Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head } from '../components/show.tsx'
@@ -76,8 +76,11 @@ export function QueuePage() {
 
 function Filters({ query }: { query: Query }) {
   return (
-    <search class="filters">
-      <Search query={query} name="domain" label="Recipient domain" />
+    <FilterBar
+      query={query}
+      names={['class']}
+      search={<Search query={query} name="domain" label="Recipient domain" />}
+    >
       <Filter
         query={query}
         name="class"
@@ -88,7 +91,7 @@ function Filters({ query }: { query: Query }) {
           ['retry', 'Retry'],
         ]}
       />
-    </search>
+    </FilterBar>
   )
 }
 

@@ -8,7 +8,7 @@ import { AreaField, Button } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { say } from '../components/feedback.tsx'
-import { Filter, Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
@@ -55,15 +55,18 @@ export function Suppressions() {
             'Addresses that bounce permanently, or whose owner marks your email as spam, are added here. This protects your sending reputation.',
         }}
       >
-        <search class="filters">
-          <Search query={query} label="Search addresses" />
+        <FilterBar
+          query={query}
+          names={['reason']}
+          search={<Search query={query} label="Search addresses" />}
+        >
           <Filter
             query={query}
             name="reason"
             label="Any reason"
             options={Object.entries(REASONS).map(([reason, [label]]) => [reason, label] as const)}
           />
-        </search>
+        </FilterBar>
         <ChosenActs rows={rows} selection={selection} reload={list.reload} />
       </ResourceList>
       {isAdding && <AddAddresses onClose={() => setAdding(false)} onAdded={list.reload} />}
