@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { openUserMenu, signOut, startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { sendMail } from '../kit/smtp-client.ts'
 import { suite } from '../kit/suite.ts'
@@ -455,7 +455,7 @@ test('an account is made, and its owner sees nothing of the operator’s', async
   await theirs.page.getByLabel('Password').fill(password)
   await theirs.page.getByRole('button', { name: 'Sign in' }).click()
   await theirs.page.getByRole('heading', { name: 'You do not have access to this page' }).waitFor()
-  assert.is(await theirs.page.getByRole('link', { name: 'Queue' }).count(), 0)
+  assert.is(await theirs.page.getByRole('link', { name: 'Server' }).count(), 0)
   await theirs.page.getByRole('link', { name: 'Emails' }).click()
   await theirs.page.getByRole('heading', { name: 'No emails yet' }).waitFor()
   assert.equal(theirs.faults, [])
@@ -474,11 +474,13 @@ test('the keyboard goes to places and to the search', async () => {
 
 test('the theme is chosen, and stays', async () => {
   await goTo('/settings')
+  await openUserMenu(page)
   await button('Dark').click()
   const theme = () => page.evaluate('document.documentElement.dataset.theme')
   assert.is(await theme(), 'dark')
   await page.reload()
   assert.is(await theme(), 'dark')
+  await openUserMenu(page)
   await button('Auto').click()
   assert.is(await theme(), 'light')
 })
@@ -504,7 +506,7 @@ test('a session is ended, the password changed, and whoever signs out sees nothi
   await page.getByLabel('Current password').fill(scene.mailhorn.admin.password)
   await button('Change password').click()
   await page.getByText(/^Password changed\./).waitFor()
-  await button('Sign out').click()
+  await signOut(page)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await goTo('/emails')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

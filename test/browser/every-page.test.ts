@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { seriousFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { axeFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
@@ -44,20 +44,20 @@ for (const [view, options] of VIEWS)
       await page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
       await page.locator('main h1').waitFor()
       await page.locator('main .waiting').first().waitFor({ state: 'detached' })
-      assert.equal(await seriousFindings(page), [], name)
+      assert.equal(await axeFindings(page), [], name)
       assert.is(await sideways(page), 0, name)
       assert.is(await page.getByRole('alert').count(), 0, name)
     }
     assert.equal(faults.filter(isOurs), [])
   })
 
-test('the sign-in page has no serious accessibility finding, no sideways scrolling and no error', async t => {
+test('the sign-in page has no accessibility finding, no sideways scrolling and no error', async t => {
   for (const [, options] of VIEWS) {
     const { page, faults, close } = await browser.open(scene.mailhorn, options)
     t.after(close)
     await page.goto(`${scene.mailhorn.baseUrl}/dashboard/`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    assert.equal(await seriousFindings(page), [])
+    assert.equal(await axeFindings(page), [])
     assert.is(await sideways(page), 0)
     assert.equal(faults, [])
   }
@@ -106,8 +106,12 @@ test('what strangers wrote runs nowhere, and is shown as it is', async t => {
   for (const tab of ['Text', 'Headers', 'Attachments (1)', 'Source'])
     await page.getByRole('tab', { name: tab, exact: true }).click()
   await page.getByText('Exactly as sent').or(page.getByText('without DKIM signatures')).waitFor()
+  const bounced = await mailhorn.send({
+    ...{ from: 'shop@shop.example', to: 'bounced@simulator.test', subject: script, text: script },
+  })
+  await mailhorn.emailWhen(bounced, 'bounced')
   await page.goto(`${mailhorn.baseUrl}/dashboard/`)
-  await page.getByRole('link', { name: script }).waitFor()
+  await page.getByRole('link', { name: script }).first().waitFor()
   assert.equal(faults.filter(isOurs), [])
 })
 

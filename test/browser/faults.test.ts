@@ -38,7 +38,7 @@ test('a service that no longer answers is said on every page, until it answers a
     subject: 'Meanwhile',
     text: 't',
   })
-  await page.getByRole('link', { name: 'Emails' }).click()
+  await page.getByRole('link', { name: 'Emails', exact: true }).click()
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.unroute('**/*')
   await lost(page).waitFor({ state: 'hidden' })
@@ -51,7 +51,7 @@ test('texts can be copied where browsers offer no clipboard', async t => {
   await page.getByLabel('Email address').fill(mailhorn.admin.email)
   await page.getByLabel('Password').fill(mailhorn.admin.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('link', { name: 'API keys' }).click()
+  await page.getByRole('link', { name: 'API', exact: true }).click()
   assert.is(await page.evaluate('navigator.clipboard'), undefined)
   await page.getByRole('button', { name: 'Create API key' }).first().click()
   const dialog = page.getByRole('dialog').last()

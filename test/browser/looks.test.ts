@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { seriousFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { axeFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
@@ -217,7 +217,7 @@ test('pages without anything to show: an unknown email, and a page of operators'
   const { page, close } = await browser.signIn(mailhorn, '/emails/eml_01a21ec4-e948-7028-a8c8-93a25be942cc')
   t.after(close)
   await page.getByRole('heading', { name: 'Email not found' }).waitFor()
-  assert.equal(await seriousFindings(page), [])
+  assert.equal(await axeFindings(page), [])
   const { body: tenant } = await mailhorn.call('POST', '/accounts', {
     session: await mailhorn.signIn(),
     body: { name: 'Café', owner_email: 'owner@cafe.example', plan: 'pro' },

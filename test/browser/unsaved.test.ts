@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { signOut, startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
@@ -378,7 +378,7 @@ test('a session that ends while somebody writes loses nothing, and shows nothing
   await signIn('other@there.example', other.password)
   await page.getByText('The link may be outdated').waitFor()
   assert.is(await page.getByText('Written before').count(), 0)
-  await button('Sign out').click()
+  await signOut(page)
   await signIn(mailhorn.admin.email, mailhorn.admin.password)
   await requireRestored(page, 'HTML', '<p>Written before it ended</p>')
   await button('Save template').click()
@@ -387,15 +387,15 @@ test('a session that ends while somebody writes loses nothing, and shows nothing
 })
 
 test('who signs out is asked about unsaved work, and leaves none behind', async () => {
-  const { button, dialog, html, goTo } = on(page)
+  const { dialog, html, goTo } = on(page)
   const { id } = await make('/templates', { name: 'Left', html: '<p>Saved</p>' })
   await goTo(`/templates/${id}`)
   await html().fill('<p>Secret plans</p>')
-  await button('Sign out').click()
+  await signOut(page)
   await dialog().getByText('1 form has unsaved changes').waitFor()
   await dialog().getByRole('button', { name: 'Cancel' }).click()
   assert.is(await html().inputValue(), '<p>Secret plans</p>')
-  await button('Sign out').click()
+  await signOut(page)
   await dialog().getByRole('button', { name: 'Discard and sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   assert.not.match((await page.evaluate('JSON.stringify(localStorage)')) as string, 'Secret plans')

@@ -15,7 +15,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ]
-const LIMIT_MS = 10_000
+const LIMIT_MS = 10_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 
 export interface WatchedPage {
   page: Page
@@ -57,6 +57,15 @@ export async function startBrowser(...flags: string[]): Promise<TestBrowser> {
     },
     close: () => browser.close(),
   }
+}
+
+export async function openUserMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Account menu' }).click()
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await openUserMenu(page)
+  await page.getByRole('button', { name: 'Sign out' }).click()
 }
 
 async function watched(
@@ -102,7 +111,6 @@ function isExpected(text: string): boolean {
 interface AxeResult {
   violations: {
     id: string
-    impact: string
     help: string
     nodes: { target: string[]; failureSummary: string }[]
   }[]
@@ -110,19 +118,17 @@ interface AxeResult {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns the findings of axe-core that are serious or worse, as text. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** Returns the findings of axe-core, as text. */
+export async function axeFindings(page: Page): Promise<string[]> {
   // by evaluate, since the page's rules let no script be added
   await page.evaluate(axeSource)
   const { violations } = (await page.evaluate(
     "axe.run(document, { resultTypes: ['violations'], iframes: false })",
   )) as AxeResult
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, help, nodes }) =>
-        `${id}: ${help}: ${nodes.map(node => `${node.target.join(' ')} (${node.failureSummary})`).join('; ')}`,
-    )
+  return violations.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}: ${nodes.map(node => `${node.target.join(' ')} (${node.failureSummary})`).join('; ')}`,
+  )
 }
 
 /** Returns how far the page scrolls horizontally, in px. */

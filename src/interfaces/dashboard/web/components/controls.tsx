@@ -18,7 +18,16 @@ interface ButtonProps {
   onClick?: (event: MouseEvent) => void
 }
 
-export function Button({ children, kind, icon, small, type = 'button', label, expanded, ...rest }: ButtonProps) {
+export function Button({
+  children,
+  kind,
+  icon,
+  small,
+  type = 'button',
+  label,
+  expanded,
+  ...rest
+}: ButtonProps) {
   const classes = [
     'button',
     kind && `button-${kind}`,

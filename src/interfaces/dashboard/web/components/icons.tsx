@@ -4,6 +4,7 @@ import type { JSX } from 'preact'
 const PATHS = {
   overview: 'M3 11.5 9 4l6 7.5M5 9.5V15h8V9.5',
   start: 'M9 2.5v13M9 4h5l-1.5 2.5L14 9H9',
+  updown: 'm6 7 3-3.5L12 7M6 11l3 3.5 3-3.5',
   filter: 'M2.5 5h13M5 9h8M7.5 13h3',
   more: 'M4 9h.01M9 9h.01M14 9h.01',
   emails: 'M2.5 4.5h13v9h-13zM2.5 5l6.5 5 6.5-5',

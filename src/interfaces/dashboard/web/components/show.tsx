@@ -1,10 +1,11 @@
 /** Read-only components: badges, times, facts, cards and page headers. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Link } from 'wouter-preact'
+import { Link, useLocation } from 'wouter-preact'
 import type { Tone } from '../labels/status.ts'
 import { exactTime, fullTime } from '../labels/time.ts'
 import { Icon } from './icons.tsx'
+import { sectionOf } from './sections.ts'
 
 export function Mark({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
   return (
@@ -34,30 +35,49 @@ interface HeadProps {
   children?: ComponentChildren
 }
 
-/** Header of a page. Its title is also the title of the window. */
+/** Header of a page, with the tabs of its section. Its title is also the title of the window. */
 export function Head({ title, count, lead, from, children }: HeadProps) {
   useEffect(() => {
     document.title = `${title} · Mailhorn`
   }, [title])
   return (
-    <header class="page-head">
-      <div>
-        {from && (
-          <Link href={from[0]} class="crumb">
-            <Icon name="back" size={14} />
-            {from[1]}
-          </Link>
-        )}
-        <div class="page-title">
-          <h1>
-            <bdi>{title}</bdi>
-          </h1>
-          {count && <span class="number">{count}</span>}
+    <>
+      <header class="page-head">
+        <div>
+          {from && (
+            <Link href={from[0]} class="crumb">
+              <Icon name="back" size={14} />
+              {from[1]}
+            </Link>
+          )}
+          <div class="page-title">
+            <h1>
+              <bdi>{title}</bdi>
+            </h1>
+            {count && <span class="number">{count}</span>}
+          </div>
+          {lead && <p>{lead}</p>}
         </div>
-        {lead && <p>{lead}</p>}
-      </div>
-      {children && <div class="row">{children}</div>}
-    </header>
+        {children && <div class="row">{children}</div>}
+      </header>
+      <SectionTabs />
+    </>
+  )
+}
+
+/** Links to the pages of the section, on these pages. */
+function SectionTabs() {
+  const [path] = useLocation()
+  const section = sectionOf(path)
+  if (!section || section.pages.length === 1 || !section.pages.some(([page]) => page === path)) return null
+  return (
+    <nav class="tabs" aria-label={section.label}>
+      {section.pages.map(([page, label]) => (
+        <Link key={page} href={page} {...(page === path && { 'aria-current': 'page' as const })}>
+          {label}
+        </Link>
+      ))}
+    </nav>
   )
 }
 

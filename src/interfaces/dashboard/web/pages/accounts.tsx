@@ -29,10 +29,7 @@ export function Accounts() {
   }
   return (
     <>
-      <Head
-        title="Accounts"
-        lead="Each account has its own domains, API keys, emails and users. Accounts cannot see each other’s data."
-      >
+      <Head title="Accounts">
         <Button kind="main" icon="plus" onClick={() => setOpen({ kind: 'add' })}>
           Create account
         </Button>

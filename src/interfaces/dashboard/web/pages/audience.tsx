@@ -75,7 +75,7 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
   return (
     <Head
       title={name}
-      from={['/audiences', 'Audiences']}
+      from={['/audiences', 'Contacts']}
       lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} unsubscribed.`}
     >
       <Button icon="trash" label="Delete audience" onClick={remove} />

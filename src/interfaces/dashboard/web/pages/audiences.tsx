@@ -31,15 +31,13 @@ export function Audiences() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head
-        title="Audiences"
-        lead="Lists of contacts you send broadcasts to. Unsubscribed contacts are skipped automatically."
-      >
+      <Head title="Contacts">
         <Button kind="main" icon="plus" onClick={add}>
           Create audience
         </Button>
       </Head>
       <ResourceList<Audience>
+        title="Audiences"
         name="Audiences"
         list={list}
         columns={COLUMNS}

@@ -41,10 +41,7 @@ export function Broadcasts() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head
-        title="Broadcasts"
-        lead="Send one email to an audience or a segment. Each contact gets it once and can unsubscribe."
-      >
+      <Head title="Broadcasts">
         <Button kind="main" icon="plus" onClick={add}>
           Create broadcast
         </Button>
@@ -63,11 +60,7 @@ export function Broadcasts() {
             'Write the email, preview it with the data of a contact, send yourself a test, then send it now or schedule it.',
         }}
       >
-        <FilterBar
-          query={query}
-          names={['status']}
-          search={<Search query={query} label="Search names" />}
-        >
+        <FilterBar query={query} names={['status']} search={<Search query={query} label="Search names" />}>
           <Filter
             query={query}
             name="status"

@@ -24,10 +24,7 @@ export function Deliverability() {
   const doctor = useLoad<Doctor>('/doctor')
   return (
     <>
-      <Head
-        title="Deliverability"
-        lead="Diagnostics of DNS, network and reputation, with advice for each issue."
-      >
+      <Head title="Deliverability">
         <Button icon="again" disabled={doctor.isLoading} onClick={doctor.reload}>
           Run checks
         </Button>

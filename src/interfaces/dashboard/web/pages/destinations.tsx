@@ -27,11 +27,12 @@ export function DestinationsPage() {
   })
   return (
     <>
-      <Head title="Destinations" lead="Delivery results per receiving server and day (UTC).">
+      <Head title="Destinations">
         <input
           class="input"
           type="date"
-          aria-label="Day"
+          aria-label="Day (UTC)"
+          title="Day (UTC)"
           style={{ width: 'auto' }}
           value={query.get('day') || new Date().toISOString().slice(0, 10)}
           onChange={event => query.set({ day: event.currentTarget.value })}

@@ -21,7 +21,7 @@ export function Domains() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head title="Domains" lead="You send email from domains that you have verified with DNS records.">
+      <Head title="Domains">
         <Button kind="main" icon="plus" onClick={add}>
           Add domain
         </Button>

@@ -8,7 +8,6 @@ import { signedIn } from '../api/session.ts'
 import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { Icon } from '../components/icons.tsx'
-import { Card } from '../components/show.tsx'
 import { type Progress, progressOf, STEPS } from '../labels/steps.ts'
 
 const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,simulated_delivered'
@@ -55,16 +54,9 @@ export function useStepsLeft(): Progress | 'unknown' | undefined {
 
 export function FirstSteps({ progress }: { progress: Progress }) {
   return (
-    <Card
-      title="First steps"
-      lead="Steps are checked off automatically."
-      acts={
-        <Button small kind="plain" onClick={end}>
-          Hide
-        </Button>
-      }
-    >
-      <ol class="steps-short">
+    <section class="steps-short" aria-label="First steps">
+      <h2 class="small">First steps</h2>
+      <ol>
         {STEPS.map(([step, label], i) => (
           <li key={step} class={progress[step] ? 'is-done' : ''}>
             <span class="step-mark">{progress[step] ? <Icon name="check" size={12} /> : i + 1}</span>
@@ -73,6 +65,9 @@ export function FirstSteps({ progress }: { progress: Progress }) {
           </li>
         ))}
       </ol>
-    </Card>
+      <Button small kind="plain" onClick={end}>
+        Hide
+      </Button>
+    </section>
   )
 }

@@ -44,10 +44,7 @@ export function Inbox() {
   })
   return (
     <>
-      <Head
-        title="Inbox"
-        lead="Email received for your domains. The list updates automatically, and webhooks are notified."
-      />
+      <Head title="Inbox" />
       <ResourceList<InboundRow>
         name="Received mail"
         list={list}

@@ -20,10 +20,7 @@ export function Keys() {
   const close = () => query.set({ add: null })
   return (
     <>
-      <Head
-        title="API keys"
-        lead="Applications authenticate with API keys. Use one key per application so that you can revoke it separately."
-      >
+      <Head title="API keys">
         <Button kind="main" icon="plus" onClick={add}>
           Create API key
         </Button>
@@ -38,7 +35,7 @@ export function Keys() {
           title: 'No API keys yet',
           act: <Button onClick={add}>Create your first API key</Button>,
           children:
-            'An API key lets an application send and read emails and manage the suppression list, and nothing else.',
+            'An API key lets an application send and read emails and manage the suppression list, and nothing else. Use one key per application so that you can revoke it separately.',
         }}
       />
       {keys.data && <AccessTokens />}

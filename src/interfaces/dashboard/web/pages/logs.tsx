@@ -39,10 +39,7 @@ export function Logs() {
   const isFiltered = Object.values(filters).some(value => value !== '')
   return (
     <>
-      <Head
-        title="Logs"
-        lead="What your programs asked the API and what it replied, without secrets. Changes made in the dashboard are listed, too."
-      />
+      <Head title="Logs" />
       <ResourceList<LoggedRequest>
         name="API requests"
         list={{ ...list, query, isFiltered }}
@@ -52,7 +49,7 @@ export function Logs() {
         empty={{
           icon: 'logs',
           title: 'No requests yet',
-          children: 'Requests appear here as soon as your program uses the API.',
+          children: 'Requests of your programs appear here with their replies. Secrets are removed.',
         }}
         foot={list.data && <Cursor page={list.data} query={query} />}
       >

@@ -1,14 +1,15 @@
-/** Overview page: status, email volume and latest emails. */
+/** Overview page: status, email volume and latest problems. Before the first mail it is the checklist. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { EmailRow, List, Metrics } from '../api/types.ts'
+import { isOperator } from '../api/session.ts'
+import type { Metrics } from '../api/types.ts'
 import { StackedColumns } from '../components/chart.tsx'
 import { Choices, LinkButton } from '../components/controls.tsx'
 import { Pending, Waiting } from '../components/feedback.tsx'
-import { ResourceList } from '../components/list.tsx'
+import { lazy } from '../components/lazy.tsx'
 import { Head } from '../components/show.tsx'
 import { LIMITS } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
@@ -21,11 +22,13 @@ import {
   type Stretch,
 } from '../labels/periods.ts'
 import { realMetrics } from '../labels/simulated.ts'
-import { EMAIL_COLUMNS } from './email-columns.tsx'
+import type { Progress } from '../labels/steps.ts'
 import { FirstSteps, useStepsLeft } from './first-steps.tsx'
+import { LatestProblems, Providers } from './overview-lists.tsx'
 import { StatusLine } from './status-line.tsx'
 
 const LIVE_MS = 10_000
+const FirstRun = lazy(async () => (await import('./start.tsx')).FirstRun)
 const SERIES = [
   { name: 'delivered', label: 'Delivered' },
   { name: 'bounced', label: 'Bounced' },
@@ -33,6 +36,22 @@ const SERIES = [
 ] as const
 
 export function Overview() {
+  const steps = useStepsLeft()
+  const [isFirstRun, setFirstRun] = useState<boolean>()
+  if (steps === 'unknown')
+    return (
+      <>
+        <Head title="Overview" />
+        <Waiting rows={8} />
+      </>
+    )
+  // it stays the checklist while somebody follows it
+  if (isFirstRun === undefined) setFirstRun(steps !== undefined && !steps.tested)
+  if (steps && (isFirstRun ?? !steps.tested)) return <FirstRun />
+  return <Numbers steps={steps} />
+}
+
+function Numbers({ steps }: { steps: Progress | undefined }) {
   const query = useQuery()
   const chosen = query.get('span')
   const stretch: Stretch = isStretch(chosen) ? chosen : 'week'
@@ -41,65 +60,39 @@ export function Overview() {
     everyMs: LIVE_MS,
     on: 'email.',
   })
-  const steps = useStepsLeft()
   const former = useLoad<Metrics>(withQuery('/emails/metrics', formerQuery(stretch, openedAt)))
-  const latest = useLoad<List<EmailRow>>('/emails?limit=6', { everyMs: LIVE_MS, on: 'email.' })
   return (
     <>
       <Head title="Overview">
-        <LinkButton href="/start" icon="start">
-          First steps
-        </LinkButton>
+        <span class="small quiet">vs previous {STRETCHES.find(([name]) => name === stretch)![1]}</span>
+        <Choices<Stretch>
+          label="Period"
+          value={stretch}
+          options={STRETCHES}
+          onValue={value => query.set({ span: value })}
+        />
         <LinkButton href="/emails?write=1" kind="main" icon="emails">
           Send email
         </LinkButton>
       </Head>
       <StatusLine totals={metrics.data && realMetrics(metrics.data).totals} />
-      {steps && steps !== 'unknown' && <FirstSteps progress={steps} />}
-      {steps === 'unknown' ? (
-        <Waiting rows={8} />
-      ) : (
-        <section class="resource volume" aria-label="Email volume">
-          <div class="resource-head">
-            <h2>Email volume</h2>
-            <span class="row">
-              <span class="small quiet">vs previous {STRETCHES.find(([name]) => name === stretch)![1]}</span>
-              <Choices<Stretch>
-                label="Period"
-                value={stretch}
-                options={STRETCHES}
-                onValue={value => query.set({ span: value })}
-              />
-            </span>
-          </div>
-          {metrics.data ? (
-            <Volume
-              metrics={realMetrics(metrics.data)}
-              former={former.data && realMetrics(former.data).totals}
-              stretch={stretch}
-            />
-          ) : (
-            <Pending of={metrics} rows={8} />
-          )}
-        </section>
-      )}
-      {metrics.data && steps !== 'unknown' && (
-        <ResourceList<EmailRow>
-          title="Latest emails"
-          acts={<Link href="/emails">View all emails</Link>}
-          name="The latest emails"
-          list={latest}
-          columns={EMAIL_COLUMNS}
-          keyOf={({ id }) => id}
-          href={({ id }) => `/emails/${id}`}
-          empty={{
-            icon: 'emails',
-            title: 'No emails yet',
-            act: <LinkButton href="/start">Send your first email</LinkButton>,
-            children:
-              'Emails you send appear here within seconds. You can try the simulator without a domain.',
-          }}
-        />
+      {steps && <FirstSteps progress={steps} />}
+      <section class="volume" aria-label="Email volume">
+        {metrics.data ? (
+          <Volume
+            metrics={realMetrics(metrics.data)}
+            former={former.data && realMetrics(former.data).totals}
+            stretch={stretch}
+          />
+        ) : (
+          <Pending of={metrics} rows={8} />
+        )}
+      </section>
+      {metrics.data && (
+        <div class={isOperator() ? 'two-thirds' : ''}>
+          <LatestProblems />
+          {isOperator() && <Providers />}
+        </div>
       )}
     </>
   )
@@ -116,24 +109,33 @@ function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProp
   const [, navigate] = useLocation()
   const of = (name: string) => totals[name] ?? 0
   const rate = (name: string) => ({ value: percent(of(name)), was: former && percent(former[name] ?? 0) })
+  const emails = (status = '') => withQuery('/emails', { status, created_after: metrics.start_date })
   const isUsed = of('delivered') + of('bounced') > 0
   return (
     <>
       <dl class="figures">
         <Figure
           name="Sent"
+          href={emails()}
           value={count(of('sent'))}
           was={former && count(former.sent ?? 0)}
           under={counted(of('delivered'), 'delivery', 'deliveries')}
         />
         <Figure
           name="Delivered"
+          href={emails('delivered')}
           {...(isUsed ? rate('delivery_rate') : { value: '–', was: undefined })}
           under={`${count(of('delivery_delayed'))} deferred`}
         />
-        <Figure name="Bounced" {...rate('bounce_rate')} {...limitWords(of('bounce_rate'), LIMITS.bounce)} />
+        <Figure
+          name="Bounced"
+          href={emails('bounced')}
+          {...rate('bounce_rate')}
+          {...limitWords(of('bounce_rate'), LIMITS.bounce)}
+        />
         <Figure
           name="Complaints"
+          href={emails('complained')}
           {...rate('complaint_rate')}
           {...limitWords(of('complaint_rate'), LIMITS.complaint)}
         />
@@ -163,6 +165,8 @@ function limitWords(rate: number, { watch, refuse }: { watch: number; refuse: nu
 
 interface FigureProps {
   name: string
+  /** Where the number leads to. */
+  href?: string
   value: string
   /** Value of the period before. */
   was: string | undefined
@@ -170,10 +174,10 @@ interface FigureProps {
   tone?: 'is-bad' | 'is-warn' | undefined
 }
 
-function Figure({ name, value, was, under, tone }: FigureProps) {
+function Figure({ name, href, value, was, under, tone }: FigureProps) {
   return (
     <div class="figure">
-      <dt>{name}</dt>
+      <dt>{href ? <Link href={href}>{name}</Link> : name}</dt>
       <dd>
         {value} <span class="was">{was && `was ${was}`}</span>
         <div class={`under ${tone ?? ''}`}>{under}</div>

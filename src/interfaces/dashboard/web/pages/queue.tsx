@@ -38,10 +38,7 @@ export function QueuePage() {
   }
   return (
     <>
-      <Head
-        title="Queue"
-        lead="Deliveries that are waiting, in progress or held. Deferred deliveries are retried with increasing delays for up to two days."
-      >
+      <Head title="Queue">
         <Choices<'domain' | 'site'>
           label="Group by"
           value={by}

@@ -10,9 +10,9 @@ import { Button, LinkButton, TextField } from '../components/controls.tsx'
 import { useAct } from '../components/dialog.tsx'
 import { Failure, Note, Waiting } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
-import { Card, Head, Mark } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { EMAIL_WORDS } from '../labels/status.ts'
-import type { Progress } from '../labels/steps.ts'
+import { type Progress, STEPS } from '../labels/steps.ts'
 import { AddDomain } from './domains.tsx'
 import { useProgress } from './first-steps.tsx'
 import { UseKey } from './keys.tsx'
@@ -22,6 +22,15 @@ const LIVE_MS = 4_000
 const FAST_MS = 1_000
 
 export function Start() {
+  return <Guide withServer />
+}
+
+/** The checklist alone, in place of an Overview without anything to show. */
+export function FirstRun() {
+  return <Guide />
+}
+
+function Guide({ withServer }: { withServer?: boolean }) {
   const progress = useProgress(LIVE_MS)
   const { data: installation, error, reload } = useLoad<Installation>('/installation')
   return (
@@ -32,48 +41,63 @@ export function Start() {
       />
       {error && <Failure error={error} retry={reload} />}
       {progress && installation ? (
-        <Card flush>
-          <ol class="steps">
-            <TestStep progress={progress} installation={installation} />
-            <DomainStep progress={progress} installation={installation} />
-            <KeyStep progress={progress} />
-            <RealStep progress={progress} />
-          </ol>
-        </Card>
+        <Checklist progress={progress} installation={installation} />
       ) : (
         !error && <Waiting />
       )}
-      {isOperator() && progress && installation && <MachineCard installation={installation} />}
+      {withServer && isOperator() && progress && installation && <MachineCard installation={installation} />}
     </>
   )
+}
+
+/** One step is open at first: the first that is not done. */
+function Checklist({ progress, installation }: { progress: Progress; installation: Installation }) {
+  const [next] = useState(() => STEPS.find(([step]) => !progress[step])?.[0])
+  return (
+    <ol class="steps">
+      <TestStep progress={progress} isOpen={next === 'tested'} installation={installation} />
+      <DomainStep progress={progress} isOpen={next === 'verified'} installation={installation} />
+      <KeyStep progress={progress} isOpen={next === 'key'} />
+      <RealStep progress={progress} isOpen={next === 'sent'} />
+    </ol>
+  )
+}
+
+interface CheckedProps {
+  progress: Progress
+  isOpen: boolean
 }
 
 interface StepProps {
   number: number
   title: string
   isDone: boolean
+  isOpen: boolean
   children: ComponentChildren
 }
 
-function Step({ number, title, isDone, children }: StepProps) {
+function Step({ number, title, isDone, isOpen, children }: StepProps) {
   return (
     <li class={isDone ? 'is-done' : ''}>
-      <span class="step-mark">{isDone ? <Icon name="check" size={16} /> : number}</span>
-      <div class="stack">
-        <h2>
-          {title}
-          {isDone && <span class="unseen"> (done)</span>}
-        </h2>
-        {children}
-      </div>
+      <details name="steps" open={isOpen}>
+        <summary>
+          <span class="step-mark">{isDone ? <Icon name="check" size={16} /> : number}</span>
+          <h2>
+            {title}
+            {isDone && <span class="unseen"> (done)</span>}
+          </h2>
+          <Icon name="next" size={16} />
+        </summary>
+        <div class="stack">{children}</div>
+      </details>
     </li>
   )
 }
 
-function TestStep({ progress, installation }: { progress: Progress; installation: Installation }) {
+function TestStep({ progress, isOpen, installation }: CheckedProps & { installation: Installation }) {
   const to = `delivered@${installation.simulator_domain}`
   return (
-    <Step number={1} title="Send a test email to the simulator" isDone={progress.tested}>
+    <Step number={1} title="Send a test email to the simulator" isDone={progress.tested} isOpen={isOpen}>
       <p class="quiet">
         The simulator is a built-in test recipient. Emails to it are processed like real ones but never leave
         this server. You do not need a domain.
@@ -87,12 +111,12 @@ function TestStep({ progress, installation }: { progress: Progress; installation
   )
 }
 
-function DomainStep({ progress, installation }: { progress: Progress; installation: Installation }) {
+function DomainStep({ progress, isOpen, installation }: CheckedProps & { installation: Installation }) {
   const [isAdding, setAdding] = useState(false)
   const { domain, verified } = progress
   const found = domain?.records.filter(({ status }) => status === 'verified').length ?? 0
   return (
-    <Step number={2} title="Verify a domain" isDone={verified}>
+    <Step number={2} title="Verify a domain" isDone={verified} isOpen={isOpen}>
       <p class="quiet">
         Receivers authenticate email by the DNS records of its domain. Add six records once; DKIM keys are
         rotated automatically.
@@ -103,9 +127,11 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
             <b>No public host name is configured</b> (<code>mail_host</code> is{' '}
             <code>{installation.mail_host}</code>), so its DNS records cannot be resolved. You can try
             everything with the simulator.{' '}
-            {isOperator()
-              ? 'See the setup below.'
-              : 'The operator has to configure it before you can send to the internet.'}
+            {isOperator() ? (
+              <Link href="/start">Set up the host name.</Link>
+            ) : (
+              'The operator has to configure it before you can send to the internet.'
+            )}
           </p>
         </Note>
       )}
@@ -137,10 +163,9 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
   )
 }
 
-function KeyStep({ progress }: { progress: Progress }) {
-  const [isOpen, setOpen] = useState(false)
+function KeyStep({ progress, isOpen }: CheckedProps) {
   return (
-    <Step number={3} title="Send with an API key" isDone={progress.key}>
+    <Step number={3} title="Send with an API key" isDone={progress.key} isOpen={isOpen}>
       <p class="quiet">
         Applications authenticate with an API key. The first one was printed to the console at the first
         start. Any Resend SDK works: only change its base URL.
@@ -149,18 +174,19 @@ function KeyStep({ progress }: { progress: Progress }) {
         <LinkButton href="/keys?add=1" {...(!progress.key && { kind: 'main' as const })}>
           Create API key
         </LinkButton>
-        <Button kind="plain" onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide example' : 'Show example'}
-        </Button>
+        <span class="row" role="status">
+          <span class={progress.key ? 'dot' : 'dot is-waiting'} />
+          {progress.key ? 'The first request was received.' : 'Waiting for the first request …'}
+        </span>
       </div>
-      {isOpen && <UseKey token="re_…" />}
+      <UseKey token="re_…" />
     </Step>
   )
 }
 
-function RealStep({ progress: { verified, domain, sent } }: { progress: Progress }) {
+function RealStep({ progress: { verified, domain, sent }, isOpen }: CheckedProps) {
   return (
-    <Step number={4} title="Deliver your first real email" isDone={sent}>
+    <Step number={4} title="Deliver your first real email" isDone={sent} isOpen={isOpen}>
       <p class="quiet">
         {verified
           ? 'Send an email to yourself and follow its delivery.'

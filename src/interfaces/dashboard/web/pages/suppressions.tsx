@@ -33,10 +33,7 @@ export function Suppressions() {
   const selection = useSelection(rows.map(({ id }) => id))
   return (
     <>
-      <Head
-        title="Suppressions"
-        lead="Addresses you do not send to. Hard bounces and spam complaints are added automatically, as mailbox providers require."
-      >
+      <Head title="Suppressions">
         <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
           Add addresses
         </Button>

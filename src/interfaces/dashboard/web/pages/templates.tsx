@@ -42,7 +42,7 @@ export function Templates() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head title="Templates" lead="Reusable emails with variables.">
+      <Head title="Templates">
         <Button kind="main" icon="plus" onClick={add}>
           Create template
         </Button>

@@ -40,10 +40,7 @@ export function Webhooks() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head
-        title="Webhooks"
-        lead="Webhooks send events such as deliveries, bounces and received emails to your endpoints."
-      >
+      <Head title="Webhooks">
         <Button kind="main" icon="plus" onClick={add}>
           Create webhook
         </Button>

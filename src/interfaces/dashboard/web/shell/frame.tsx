@@ -2,15 +2,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
-import { countDrafts } from '../api/drafts.ts'
-import { draftOwner, isOperator, signedIn, signOut } from '../api/session.ts'
-import { Button, Choices } from '../components/controls.tsx'
-import { confirm } from '../components/dialog.tsx'
+import { isOperator } from '../api/session.ts'
+import { Button } from '../components/controls.tsx'
 import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
-import { counted } from '../labels/numbers.ts'
-import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
-import { NAV_ITEMS, type NavItem } from './nav.ts'
+import { SECTION_GROUPS, type Section, sectionOf } from '../components/sections.ts'
+import { UserMenu } from './user-menu.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [path] = useLocation()
@@ -55,58 +52,29 @@ function Brand() {
 }
 
 function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
-  const { user, account } = signedIn()
+  const here = sectionOf(path)
   return (
     <nav class={isOpen ? 'side is-open' : 'side'} aria-label="Sections">
       <Brand />
-      {NAV_ITEMS.filter(({ isOperators }) => !isOperators || isOperator()).map(({ label = '', places }) => (
-        <div class="side-group" key={label}>
-          {label && <h2>{label}</h2>}
-          {places.map(place => (
-            <PlaceLink key={place.path} place={place} isHere={isAt(place.path, path)} />
-          ))}
+      {SECTION_GROUPS.map(sections => (
+        <div class="side-group" key={sections[0]!.label}>
+          {sections
+            .filter(({ isOperators }) => !isOperators || isOperator())
+            .map(section => (
+              <SectionLink key={section.label} section={section} isHere={section === here} />
+            ))}
         </div>
       ))}
       <div class="side-foot">
-        <Choices<Theme>
-          label="Theme"
-          value={theme.value}
-          options={[
-            ['system', 'Auto'],
-            ['light', 'Light'],
-            ['dark', 'Dark'],
-          ]}
-          onValue={chooseTheme}
-        />
-        <div class="side-person">
-          <div class="address" title={user.email}>
-            {user.email}
-          </div>
-          <div class="row row-apart">
-            <span class="quiet">{account.name}</span>
-            <Button small kind="plain" icon="leave" label="Sign out" onClick={askToSignOut} />
-          </div>
-        </div>
+        <UserMenu />
       </div>
     </nav>
   )
 }
 
-/** Signs out directly when there are no unsaved changes. */
-function askToSignOut(): void {
-  const draftCount = countDrafts(draftOwner())
-  if (draftCount === 0) return void signOut()
-  confirm({
-    title: 'Discard unsaved changes?',
-    text: `${counted(draftCount, 'form has', 'forms have')} unsaved changes in this browser. Signing out removes them.`,
-    act: 'Discard and sign out',
-    work: signOut,
-  })
-}
-
-function PlaceLink({ place: { path, label, icon }, isHere }: { place: NavItem; isHere: boolean }) {
+function SectionLink({ section: { label, icon, pages }, isHere }: { section: Section; isHere: boolean }) {
   return (
-    <Link href={path} class="side-link" {...(isHere && { 'aria-current': 'page' as const })}>
+    <Link href={pages[0]![0]} class="side-link" {...(isHere && { 'aria-current': 'page' as const })}>
       <Icon name={icon} />
       {label}
     </Link>
@@ -114,11 +82,5 @@ function PlaceLink({ place: { path, label, icon }, isHere }: { place: NavItem; i
 }
 
 function isForOthers(path: string): boolean {
-  return NAV_ITEMS.some(
-    ({ isOperators, places }) => isOperators && !isOperator() && places.some(place => isAt(place.path, path)),
-  )
-}
-
-function isAt(place: string, path: string): boolean {
-  return place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
+  return sectionOf(path)?.isOperators === true && !isOperator()
 }

@@ -1,8 +1,8 @@
 /** Maps paths to pages. The code of each page is loaded when it is first needed. */
 import type { ComponentType } from 'preact'
 import { NotThere } from '../components/feedback.tsx'
+import { type LazyPage, lazy } from '../components/lazy.tsx'
 import type { PageProps } from '../components/page.ts'
-import { type LazyPage, lazy } from './lazy.tsx'
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
 

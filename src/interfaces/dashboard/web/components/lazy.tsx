@@ -1,7 +1,7 @@
 /** Pages whose code is loaded on demand. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Note, Waiting } from '../components/feedback.tsx'
+import { Note, Waiting } from './feedback.tsx'
 
 export type LazyPage<P> = ComponentType<P> & {
   /** Starts to load the code before the page is shown. */
