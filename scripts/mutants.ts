@@ -5,15 +5,16 @@
  *
  *   npm run test:mutants -- [--seed 1] [--n 60] [--skip 0] [--whole] [folder or file]...
  *
- * The nearest tests are those that import the file, those that import a user of it, those of the same
- * folder, and those whose words are most like the lines around the fault. With --whole, all of `npm test`
- * runs against the faults that these have not noticed. --skip leaves out the first faults of a seed, to
- * continue a run that has ended early.
+ * The nearest tests are those that import the file, those that import a user of it, directly or through a
+ * helper of tests, those of the same folder, and those whose words are most like the lines around the fault.
+ * With --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the
+ * first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest tests of
+ * the first fault fail without it.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../test/kit/random.ts'
@@ -21,6 +22,8 @@ import { faultsOf, type PlantedFault } from './planted-faults.ts'
 
 /** Number of tests of each kind of nearness. */
 const SIMILAR_TESTS = 12
+/** Greatest number of imports from a test to the file, beyond which it is no nearer than any other. */
+const IMPORTS_MAX = 3
 const WINDOW_LINES = 20
 /** A fault that makes tests hang is noticed by that. */
 const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '150000' }
@@ -54,6 +57,7 @@ const tests = listed('test').filter(
 )
 const words = new Map(tests.map(file => [file, wordsOf(textOf(file))]))
 const rarity = rarities([...words.values()])
+const importers = importersOfEach([...allSources, ...listed('test').filter(file => file.endsWith('.ts'))])
 
 const survivors: string[] = []
 let drawn = 0
@@ -65,7 +69,7 @@ while (count < Number(values.n)) {
   if (faults.length === 0) continue
   const fault = random.of(faults)
   if (++drawn <= Number(values.skip)) continue
-  count++
+  if (count++ === 0) await checkCleanTree(nearestTests(file, fault))
   const shown = shownFault(file, fault)
   const failure = await failureWith(file, fault)
   console.log(`${String(drawn).padStart(3)} ${failure ? 'noticed ' : 'SURVIVED'} ${shown}`)
@@ -74,6 +78,14 @@ while (count < Number(values.n)) {
 }
 console.log(`\nseed ${values.seed}: ${count - survivors.length} of ${count} noticed`)
 for (const shown of survivors) console.log(`  survived: ${shown}`)
+
+/** Where tests fail anyhow, every fault would count as noticed. */
+async function checkCleanTree(paths: readonly string[]) {
+  const failure = await failureAmong(paths)
+  if (!failure) return
+  console.error(`Nothing is planted, since tests fail without a fault:\n  ${failure}`)
+  process.exit(1)
+}
 
 /** @returns the test file that notices the fault, and how it fails */
 async function failureWith(file: string, fault: PlantedFault): Promise<string | undefined> {
@@ -132,20 +144,35 @@ function nearestTests(file: string, fault: PlantedFault): string[] {
     return sum / Math.sqrt(own.size)
   }
   const bySimilarity = tests.toSorted((a, b) => likeness(b) - likeness(a))
-  const users = allSources.filter(source => imports(source, file))
+  const distances = distancesTo(file)
   const folder = dirname(file).replace(/^src/, 'test/unit')
   const kinds = [
-    (test: string) => imports(test, file),
-    (test: string) => users.some(user => imports(test, user)),
+    ...Array.from({ length: IMPORTS_MAX }, (_, i) => (test: string) => distances.get(test) === i + 1),
     (test: string) => dirname(test) === folder,
     () => true,
   ]
   return [...new Set(kinds.flatMap(kind => bySimilarity.filter(kind).slice(0, SIMILAR_TESTS)))]
 }
 
-function imports(importer: string, file: string): boolean {
-  const path = relative(resolve(root, dirname(importer)), resolve(root, file))
-  return textOf(importer).includes(`from '${path.startsWith('.') ? path : `./${path}`}'`)
+/** Lists the files that import each file. */
+function importersOfEach(files: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const file of files)
+    for (const [, path] of textOf(file).matchAll(/from '(\.{1,2}\/[^']+)'/g)) {
+      const imported = join(dirname(file), path!)
+      found.set(imported, [...(found.get(imported) ?? []), file])
+    }
+  return found
+}
+
+/** @returns for each file, how many imports lead from it to this one; none for those that do not use it */
+function distancesTo(file: string): Map<string, number> {
+  const distances = new Map([[file, 0]])
+  // The loop also visits what it adds, so that nearer files come first.
+  for (const [near, distance] of distances)
+    for (const importer of importers.get(near) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1)
+  return distances
 }
 
 function wordsOf(text: string): Set<string> {
@@ -197,11 +224,14 @@ function git(...args: string[]): string[] {
   return spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim().split('\n')
 }
 
-/** Copies the files that git knows or does not ignore, so that the faults never stand in the work tree. */
+/**
+ * Copies the files that git knows or does not ignore, so that the faults never stand in the work tree. The
+ * dashboard is the built one.
+ */
 function copyOfTree(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mailhorn-mutants-'))
   for (const file of git('ls-files', '-co', '--exclude-standard'))
     cpSync(join(root, file), join(folder, file))
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const name of ['node_modules', 'dist']) symlinkSync(join(root, name), join(folder, name))
   return folder
 }

@@ -68,8 +68,8 @@ export function faultsOf(text: string): PlantedFault[] {
       plant('call left out', node, ';')
     },
     CallExpression(node) {
-      const link = filterOf(node)
-      if (link) plant('filter left out', { start: link.end, end: node.end }, '')
+      const name = filterOf(node)
+      if (name) plant('filter left out', { start: dotBefore(code, name.start), end: node.end }, '')
     },
     Literal(node, _state, ancestors) {
       if (typeof node.value === 'boolean') plant('boolean', node, String(!node.value))
@@ -78,18 +78,26 @@ export function faultsOf(text: string): PlantedFault[] {
     },
     ArrayExpression(node) {
       const [first, second] = node.elements
-      if (first && second) plant('entry left out', { start: first.start, end: second.start }, '')
+      // Parentheses around an entry are no part of it.
+      const end = code.indexOf(',', first?.end) + 1
+      if (first && second) plant('entry left out', { start: node.start + 1, end }, '')
     },
   })
   return faults
 }
 
-/** @returns the object of a call such as `query.where(…)`; undefined for other calls */
+/** @returns the name of a call such as `query.where(…)`; undefined for other calls */
 function filterOf({ callee }: CallExpression): AnyNode | undefined {
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined
   return /^(?:where|filter|limit|trim|toLowerCase|slice)$/.test(callee.property.name)
-    ? callee.object
+    ? callee.property
     : undefined
+}
+
+/** @returns where the `.` or `?.` before a name begins */
+function dotBefore(code: string, at: number): number {
+  const dot = code.lastIndexOf('.', at)
+  return code[dot - 1] === '?' ? dot - 1 : dot
 }
 
 function blanked(text: string, { start, end }: Comment): string {
