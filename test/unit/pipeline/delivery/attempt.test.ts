@@ -230,6 +230,17 @@ test('a host that rules the message out on a reused session is not dialled again
   assert.is(mxs[0]!.sessionCount, 1)
 })
 
+test('a message that the only host rules out on a reused session bounces', async t => {
+  const { options, mxs } = await open(t, HOSTS, SMALL)
+  const nextHop = wayOver(['mx1.test'])
+  await attemptHosts(options, nextHop, mailTo('ok', { size: 5 }))
+  assert.equal(short(await attemptHosts(options, nextHop, mailTo('ok'))), [
+    'bounced message-too-large',
+    TOO_SMALL,
+  ])
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
 test('a bounce needs a permanent refusal of every host', async t => {
   const gone = { at: { banner: '554 5.7.1 no' } }
   const { to } = await open(t, HOSTS, gone, gone, {})
