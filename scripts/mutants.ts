@@ -7,9 +7,9 @@
  *
  * The nearest tests are those that import the file, those that import a user of it, directly or through a
  * helper of tests, those of the same folder, and those whose words are most like the lines around the fault.
- * With --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out the
- * first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest tests of
- * the first fault fail without it.
+ * With --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out
+ * the first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest
+ * tests of the first fault fail without it.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -79,7 +79,7 @@ while (count < Number(values.n)) {
 console.log(`\nseed ${values.seed}: ${count - survivors.length} of ${count} noticed`)
 for (const shown of survivors) console.log(`  survived: ${shown}`)
 
-/** Where tests fail anyhow, every fault would count as noticed. */
+/** Ends the program if tests fail anyhow, since every fault would count as noticed. */
 async function checkCleanTree(paths: readonly string[]) {
   const failure = await failureAmong(paths)
   if (!failure) return
