@@ -83,7 +83,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     }),
     ...certificateOf(config, db, clock),
     ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
-    diskSpace({ folder: config.dataDir, clock }),
+    diskSpace({ folder: config.dataDir }),
     diskSync({ folder: config.dataDir, clock }),
     filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),

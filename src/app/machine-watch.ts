@@ -25,7 +25,7 @@ export function startMachineWatch(
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
   const checks = [
-    watched('disk-space', MINUTE_MS, diskSpace({ folder, clock })),
+    watched('disk-space', MINUTE_MS, diskSpace({ folder })),
     watched('disk-sync', 10 * MINUTE_MS, diskSync({ folder, clock })),
     ...certificateOf(config, db, clock).map(check => watched('certificate-expiry', HOUR_MS, check)),
     ...(doctor.clockUrl === ''

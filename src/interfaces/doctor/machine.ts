@@ -1,15 +1,16 @@
 /** Checks of the host: free disk space, sync latency, file permissions and the open files limit. */
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, type StatsFs } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { filesForOthers, isForOthers, type StoredFiles } from '../../store/opening/file-modes.ts'
 import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
-interface DiskOptions {
+interface SpaceOptions {
   folder: string
-  clock: Clock
+  /** Reads how much of the disk of a folder is free. */
+  read?(folder: string): Promise<Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>>
 }
 
 const MB_BYTES = 1024 * 1024
@@ -19,12 +20,12 @@ const FEW_SHARE = 0.05
 const SAMPLE_COUNT = 5
 const SLOW_SYNC_MS = 100
 
-export function diskSpace({ folder }: DiskOptions): Examination {
+export function diskSpace({ folder, read = statfs }: SpaceOptions): Examination {
   const check = 'disk_space'
   return {
     check,
     async examine() {
-      const { bavail, blocks, bsize } = await statfs(folder)
+      const { bavail, blocks, bsize } = await read(folder)
       const free = bavail * bsize
       const text = `${Math.round(free / MB_BYTES)} MB of ${Math.round((blocks * bsize) / MB_BYTES)} MB are free.`
       const advice =
@@ -38,7 +39,7 @@ export function diskSpace({ folder }: DiskOptions): Examination {
 }
 
 /** Measures fsync latency, which every accepted email waits for. */
-export function diskSync({ folder, clock }: DiskOptions): Examination {
+export function diskSync({ folder, clock }: { folder: string; clock: Clock }): Examination {
   const check = 'disk_sync'
   return {
     check,

@@ -1,15 +1,19 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { sharedDoctorRun } from '../../../../src/app/doctor.ts'
 import { certificate, givenCertificate } from '../../../../src/interfaces/doctor/certificate.ts'
 import {
+  type DoctorFinding,
   type Examination,
   examineAll,
   good,
   unknownFinding,
 } from '../../../../src/interfaces/doctor/finding.ts'
 import { diskSpace, diskSync, filePermissions, openFiles } from '../../../../src/interfaces/doctor/machine.ts'
+import { mtaSts } from '../../../../src/interfaces/doctor/mta-sts.ts'
+import { backgroundTasks } from '../../../../src/interfaces/doctor/tasks.ts'
 import { wallClock } from '../../../../src/interfaces/doctor/wall-clock.ts'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { createOutbound } from '../../../../src/protocols/http-client/outbound.ts'
@@ -26,7 +30,7 @@ const DAY_MS = 86_400_000
 
 test('disk: free space and sync latency are measured without leaving files', async t => {
   const { path: folder } = await t.using(tempFolder())
-  const [space] = await look(diskSpace({ folder, clock: systemClock }))
+  const [space] = await look(diskSpace({ folder }))
   assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
   const [sync] = await look(diskSync({ folder, clock: systemClock }))
   assert.match(sync!.message, /^fsync latency is \d+\.\d ms \(median\)\.$/)
@@ -41,10 +45,31 @@ test('disk: free space and sync latency are measured without leaving files', asy
   assert.equal(await statuses(diskSync({ folder, clock: slow })), ['warning'])
 })
 
+const MB_BYTES = 1024 * 1024
+for (const [freeMb, sizeMb, status] of [
+  [199, 10_000, 'failed'],
+  [200, 4_000, 'warning'],
+  [1_023, 10_000, 'warning'],
+  [1_024, 10_000, 'ok'],
+  [4_999, 100_000, 'warning'],
+  [5_000, 100_000, 'ok'],
+] as const)
+  test(`disk: ${freeMb} MB of ${sizeMb} MB are ${status}`, async () => {
+    const read = async () => ({ bavail: freeMb, blocks: sizeMb, bsize: MB_BYTES })
+    const [space] = await look(diskSpace({ folder: '/data', read }))
+    assert.equal(
+      [space!.status, space!.subject, space!.message],
+      [status, '/data', `${freeMb} MB of ${sizeMb} MB are free.`],
+    )
+    assert.is(space!.advice !== null, status !== 'ok')
+  })
+
 test('open files limit: sufficient and insufficient limits', async () => {
   const facts = { limit: 1_024, wanted: 1_000, allowed: 190, requests: 100 }
   assert.equal(await statuses(openFiles({ ...facts, allowed: 1_000 })), ['ok'])
   assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
+  const [none] = await look(openFiles({ ...facts, limit: Number.POSITIVE_INFINITY, allowed: 1_000 }))
+  assert.match(none!.message, /^There is no open files limit: sufficient for 1000 /)
   const [few] = await look(openFiles(facts))
   assert.is(few!.status, 'warning')
   assert.match(few!.message, /limit is 1024: .* 190 concurrent deliveries .* 100 connections/)
@@ -119,6 +144,81 @@ test('certificate: valid, expiring, expired, wrong name or missing', async t => 
   writeFileSync(join(path, 'text'), 'hello')
   assert.equal(await of(join(path, 'text')), ['failed'])
 })
+
+test('certificate: the days that are left, on both sides of each limit', async () => {
+  const { validFrom, validTo } = new X509Certificate(testCertificate('good').cert)
+  const [from, until] = [Date.parse(validFrom), Date.parse(validTo)]
+  const at = async (now: number) => {
+    const options = { certFile: certificateFiles.cert, keyFile: null, mailHost: 'mx.test' }
+    const [{ status, message }] = (await look(
+      certificate({ ...options, clock: createManualClock(now) }),
+    )) as [DoctorFinding]
+    return `${status}: ${message}`
+  }
+  const day = new Date(until).toISOString().slice(0, 10)
+  assert.is(await at(from - 1), `failed: The certificate is not valid before ${validFrom}.`)
+  assert.match(await at(from), /^ok: /)
+  assert.is(await at(until - 21 * DAY_MS), `ok: The certificate is valid for 21 days, until ${day}.`)
+  assert.is(await at(until - 21 * DAY_MS + 1), `warning: The certificate expires in 20 days, on ${day}.`)
+  assert.is(await at(until - 1), `warning: The certificate expires in 0 days, on ${day}.`)
+  assert.is(await at(until), `failed: The certificate expired on ${day}.`)
+})
+
+test('certificate: a private key of another certificate is a failure', async t => {
+  const { path } = await t.using(tempFolder())
+  const keyFile = join(path, 'key')
+  writeFileSync(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const options = { certFile: certificateFiles.cert, mailHost: 'mx.test', clock: createManualClock() }
+  const [, wrong] = await look(certificate({ ...options, keyFile }))
+  assert.equal(
+    [wrong!.status, wrong!.subject, wrong!.message],
+    ['failed', keyFile, 'The private key does not match the certificate.'],
+  )
+})
+
+test('background tasks: each parked one is a failure, with its time and reason', async () => {
+  const parked = [
+    { task: 'expand broadcasts', until: Date.UTC(2026, 10, 21), reason: 'out of memory' },
+    { task: 'send notices', until: 0, reason: 'x' },
+  ]
+  const findings = await look(backgroundTasks(() => parked))
+  assert.equal(
+    findings.map(({ status, subject }) => [status, subject]),
+    [
+      ['failed', 'expand broadcasts'],
+      ['failed', 'send notices'],
+    ],
+  )
+  assert.match(findings[0]!.message, /is not run until 2026-11-21T00:00:00\.000Z: out of memory\.$/)
+  assert.equal(await statuses(backgroundTasks(() => [])), ['ok'])
+})
+
+for (const [what, fault, enforced, testing, advice] of [
+  ['a good certificate', undefined, 'ok', 'ok', undefined],
+  ['no address', { address: null, isReached: false }, 'failed', 'warning', /dns\.addresses/],
+  [
+    'a bad certificate',
+    { address: '192.0.2.1', isReached: true },
+    'failed',
+    'warning',
+    /smtp\.tls\.cert_file/,
+  ],
+  ['no connection', { address: '192.0.2.1', isReached: false }, 'failed', 'warning', /hairpin NAT/],
+] as const)
+  test(`MTA-STS: an MX host with ${what} is ${enforced} while the policy is enforced`, async () => {
+    const found = fault && { host: 'mx.test', reason: 'of a test', ...fault }
+    const of = (publishedMode: 'enforce' | 'testing' | null) =>
+      look(mtaSts({ mailHost: 'mail.test', port: 25, publishedMode, look: async () => found }))
+    const [[enforce], [test], [none]] = await Promise.all([of('enforce'), of('testing'), of(null)])
+    assert.equal([enforce!.status, test!.status, none!.status], [enforced, testing, testing])
+    assert.match(enforce!.message, /in the mode enforce\.$/)
+    assert.match(none!.message, /The MTA-STS policy is not published\.$/)
+    if (advice === undefined) assert.equal([enforce!.subject, enforce!.advice], ['mail.test', null])
+    else {
+      assert.is(enforce!.subject, 'mx.test')
+      assert.match(enforce!.advice!, advice)
+    }
+  })
 
 async function clockLook(t: TestContext, offMs: number, date?: string) {
   const real = systemClock

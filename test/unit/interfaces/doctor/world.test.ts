@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { blocklists } from '../../../../src/interfaces/doctor/blocklists.ts'
 import { mailFilters } from '../../../../src/interfaces/doctor/filters.ts'
@@ -11,6 +11,7 @@ import { systemClock } from '../../../../src/lib/clock.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { createCheckSessions } from '../../../../src/resources/domains/check-session.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 import { atOnce, startFilter } from '../../pipeline/inbound/verdicts/scripted-filters.ts'
@@ -143,6 +144,24 @@ test('outbound: a smart host is checked instead of port 25', async t => {
   assert.is((await look(outboundPort({ ...options, smartHost })))[0]!.status, 'failed')
 })
 
+test('outbound: a smart host that waits for TLS accepts connections, one that hangs up does not respond', async t => {
+  const clock = createManualClock()
+  const connected = Promise.withResolvers<void>()
+  const silent = await listening(t, () => connected.resolve())
+  const { resolver } = await resolverOver(t, '')
+  const options = { resolver, clock, port: 25, probes: [], isAllowed: () => true }
+  const looking = look(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: silent } }))
+  await connected.promise
+  clock.advance(8_000)
+  const [waiting] = await looking
+  assert.equal([waiting!.status, waiting!.message], ['ok', 'The smart host accepts connections.'])
+  const closing = await listening(t, socket => socket.end())
+  const [gone] = await look(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: closing } }))
+  assert.is(gone!.status, 'failed')
+  assert.match(gone!.message, /connection closed/)
+  assert.is(clock.timerCount, 0)
+})
+
 test('reverse DNS: PTR and EHLO names must resolve to the address', async t => {
   const { resolver, zone } = await resolverOver(
     t,
@@ -171,6 +190,12 @@ test('inbound SMTP: the MX of the provider host must reach this service', async 
   assert.is((await inbound('none.test'))[0]!.status, 'failed')
   zone.add('lost.test SERVFAIL')
   assert.is((await inbound('lost.test'))[0]!.status, 'unknown')
+  zone.add('bare.test MX 10 mx.bare.test')
+  const [bare] = await inbound('bare.test')
+  assert.equal(
+    [bare!.status, bare!.subject, bare!.message, bare!.advice],
+    ['failed', 'mx.bare.test', 'No A or AAAA record.', 'Add the address to dns.addresses.'],
+  )
 })
 
 test('filters: a configured filter must respond in its protocol', async t => {
@@ -302,6 +327,17 @@ test('provider zone: silent resolvers give unknown', async t => {
 test('provider zone: a reserved name is reported as not delegable', async t => {
   assert.equal(await zoneLook(t, SERVED, { laboratory: true }), Array(4).fill('warning'))
 })
+
+/** Returns a port of 127.0.0.2 that accepts connections and says nothing. */
+async function listening(t: TestContext, onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.2', resolve))
+  t.after(() => new Promise(resolve => server.close(resolve)))
+  return (server.address() as { port: number }).port
+}
 
 /** Returns a port of 127.0.0.2 on which nothing listens. */
 async function closedPort(): Promise<number> {
