@@ -159,7 +159,7 @@ function resumeDestination(root: string, dataDir: string) {
   const args = ['destinations', 'resume', 'mx.one.test']
   const env = { ...process.env, MAILHORN_DATA_DIR: dataDir }
   const { status, stderr } = spawnSync(join(root, 'bin/mailhorn'), args, { env, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`the site cannot be resumed: ${stderr}`)
+  if (status !== 0) throw new Error(`the destination cannot be resumed: ${stderr}`)
 }
 
 function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined): string {

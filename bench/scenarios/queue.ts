@@ -28,7 +28,7 @@ const COLUMNS: Column[] = [
 const LOOKS = 300
 /** Interval between requests. Together they take longer than a cached result of the queue is valid. */
 const BETWEEN_MS = 100
-const QUESTIONS = ['', '?by=site', '?domain=', '?offset=500']
+const QUESTIONS = ['', '?by=destination', '?domain=', '?offset=500']
 const HOUR_MS = 3_600_000
 const SETTLES_MS = 10_000
 

@@ -23,7 +23,7 @@ export const rtt: Scenario = {
 const ROUND_TRIP_MS = 40
 /** More would take longer than what is measured. */
 const WARM_UP_COUNT = 500
-/** Postfix's default_destination_concurrency_limit, and ours to sites that we do not know. */
+/** Postfix's default_destination_concurrency_limit, and ours to destinations that we do not know. */
 const CONNECTIONS = 20
 const PEER = 'Postfix + OpenDKIM'
 

@@ -81,7 +81,7 @@ export const destinationCliCommands: CliCommand[] = [
       const destination = positionals[0]!
       await change('destination.resume', { destination })
       return {
-        json: { site: destination },
+        json: { destination },
         text: 'One delivery is tried now. If it fails, the pause doubles.',
       }
     },
@@ -128,7 +128,7 @@ function dayOf(text: string | boolean | undefined): string | undefined {
 
 function entryJson(by: (typeof VIEW_BY)[number], entry: QueueEntry) {
   return {
-    [by === 'destination' ? 'site' : by]: entry.name,
+    [by]: entry.name,
     ...tallyView(entry),
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
@@ -149,7 +149,7 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
 
 function destinationJson({ destination, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
   return {
-    site: destination,
+    destination,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
     ...counts,

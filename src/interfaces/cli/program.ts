@@ -68,7 +68,7 @@ function failureText(error: Error): string | undefined {
 }
 
 async function run(line: readonly string[], deps: ProgramDeps): Promise<number> {
-  const args = presentName(commandFirst(line))
+  const args = commandFirst(line)
   const [first, ...rest] = args
   if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
@@ -90,11 +90,6 @@ async function run(line: readonly string[], deps: ProgramDeps): Promise<number> 
   }
 }
 
-/** `queue sites` is the former name of `queue destinations`. */
-function presentName(args: readonly string[]): readonly string[] {
-  return args[0] === 'queue' && args[1] === 'sites' ? ['queue', 'destinations', ...args.slice(2)] : args
-}
-
 /** Moves global options that stand before the command behind it. */
 function commandFirst(args: readonly string[]): readonly string[] {
   let at = 0
@@ -104,7 +99,7 @@ function commandFirst(args: readonly string[]): readonly string[] {
 
 function help(words: readonly string[], deps: ProgramDeps): number {
   if (words.length === 0) return say(deps, { text: overview(COMMANDS) }, false)
-  const topic = presentName(words).join(' ')
+  const topic = words.join(' ')
   const meant = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
   if (meant.length === 0) throw new UsageError(unknown(words))
   return say(deps, { text: meant.map(helpFor).join('\n\n') }, false)

@@ -119,11 +119,7 @@ function warmupJson({ address, warmup, rests }: SourceEntry) {
   return {
     source_ip: address,
     warmup: warmup && { day: warmup.number, cap: warmup.cap, sent: warmup.sent },
-    rests: rests.map(({ destination, until, reason }) => ({
-      site: destination,
-      until: timestamp(until),
-      reason,
-    })),
+    rests: rests.map(({ destination, until, reason }) => ({ destination, until: timestamp(until), reason })),
   }
 }
 

@@ -101,7 +101,7 @@ const EMPTY: Readonly<Record<string, unknown>> = {
 }
 
 /** Keys for which an empty text is refused, because it would widen what the request applies to. */
-const RESTRICTING = /^(?:domain|site|plan|.+_(?:id|at|in))$/
+const RESTRICTING = /^(?:domain|destination|plan|.+_(?:id|at|in))$/
 /** Fields for which an empty string is documented to remove the value, or to select a default. */
 const REMOVING = new Map([
   ['PATCH /broadcasts/:id', ['segment_id', 'topic_id', 'template_id']],

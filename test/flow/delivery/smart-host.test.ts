@@ -170,11 +170,11 @@ test('when the smart host answers again, waiting mail of all domains is sent', a
   const { body } = await until(async () => {
     const reply = await mailhorn.call('POST', '/destinations/resume', {
       session,
-      body: { site: 'smart-host' },
+      body: { destination: 'smart-host' },
     })
     return reply.body.resumed ? reply : undefined
   })
-  assert.is(body.site, 'smart-host')
+  assert.is(body.destination, 'smart-host')
   for (const id of ids) await mailhorn.emailWhen(id, 'delivered')
 })
 

@@ -208,9 +208,9 @@ test('in a region without feedback mail stays sent, hard bounces suppress, and t
     assert.equal([recipient.status, recipient.reply], ['sent', null])
   }
   assert.equal((await suppressed()).body.data[0].email, 'perm-550-511@there.example')
-  const { body: sites } = await mailhorn.call('GET', '/destinations', { session })
-  const [site] = sites.data
-  assert.ok(site.bounced >= 1 && site.delivered >= 1, JSON.stringify(site))
+  const { body: destinations } = await mailhorn.call('GET', '/destinations', { session })
+  const [destination] = destinations.data
+  assert.ok(destination.bounced >= 1 && destination.delivered >= 1, JSON.stringify(destination))
 })
 
 test.run()

@@ -86,23 +86,26 @@ test('queue: destinations report their results, and a paused one can be tried on
   const { mailhorn, send, post, get, mx } = await t.using(open())
   await mailhorn.emailWhen(await send('ok@there.example'), 'delivered')
   await mailhorn.emailWhen(await send('perm-550-511@there.example'), 'bounced')
-  const [site] = (await get('/destinations')).data
+  const [destination] = (await get('/destinations')).data
   assert.equal(
-    [site.site, site.delivered, site.bounced, site.bounced_by_class, site.paused_until],
+    [
+      ...[destination.destination, destination.delivered, destination.bounced],
+      ...[destination.bounced_by_class, destination.paused_until],
+    ],
     ['mx.there.example', 1, 1, { 'invalid-recipient': 1 }, null],
   )
-  assert.equal([site.replies.length, site.replies[0].count], [1, 1])
+  assert.equal([destination.replies.length, destination.replies[0].count], [1, 1])
   const path = {
     ...{ source_ips: [], window: 7, under_way: 0, claimed: 0, messages_per_second: null },
     ...{ paused_until: null, pause_reason: null, probing: false, warmup_spent: false },
   }
-  assert.equal(site.paths, [path])
-  assert.match(site.replies[0].example, /^550 5\.1\.1/)
-  assert.equal((await get('/queue?by=site')).data, [])
+  assert.equal(destination.paths, [path])
+  assert.match(destination.replies[0].example, /^550 5\.1\.1/)
+  assert.equal((await get('/queue?by=destination')).data, [])
 
   const far = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`ok${i}@far.example`)))
   const resting = await until(async () => {
-    const { data } = await get('/destinations?site=mx.far.example')
+    const { data } = await get('/destinations?destination=mx.far.example')
     return data[0]?.paused_until ? data[0] : undefined
   })
   assert.ok(resting.pause_reason.length > 0)
@@ -111,11 +114,11 @@ test('queue: destinations report their results, and a paused one can be tried on
   assert.equal(resting.paths, [{ ...path, claimed, window: 1, paused_until, pause_reason }])
   const waiting = await until(async () => {
     const { data } = await get('/queue')
-    return data[0]?.site === 'mx.far.example' ? data[0] : undefined
+    return data[0]?.destination === 'mx.far.example' ? data[0] : undefined
   })
   assert.equal([waiting.paths.length, waiting.paths[0].paused_until], [1, paused_until])
   await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port }))
-  const resume = async (name: string) => (await post('/destinations/resume', { site: name })).resumed
+  const resume = async (name: string) => (await post('/destinations/resume', { destination: name })).resumed
   assert.is(await resume('mx.far.example'), true)
   for (const id of far) await mailhorn.emailWhen(id, 'delivered')
   assert.is(await resume('mx.far.example'), false)
@@ -123,9 +126,9 @@ test('queue: destinations report their results, and a paused one can be tried on
 
 test('queue: a rate limit slows a destination down until it is removed', async () => {
   const { mailhorn, session, send, post, get } = shared
-  const site = 'mx.there.example'
-  const slowed = await post('/destinations/slow', { site, messages_per_minute: 2 })
-  assert.equal([slowed.object, slowed.site, slowed.messages_per_minute], ['destination_slow', site, 2])
+  const destination = 'mx.there.example'
+  const slowed = await post('/destinations/slow', { destination, messages_per_minute: 2 })
+  assert.equal([slowed.object, slowed.destination, slowed.messages_per_minute], ['destination_slow', destination, 2])
   assert.equal((await get('/destinations/slow')).data, [slowed])
   /** Returns the destination when the email waits for it; undefined when the email has been delivered. */
   const waitingFor = async (id: string) => {
@@ -143,17 +146,17 @@ test('queue: a rate limit slows a destination down until it is removed', async (
     second = await send('ok2@there.example')
     waiting = await waitingFor(second)
   }
-  assert.equal([waiting.site, waiting.paths[0].messages_per_second], [site, 2 / 60])
+  assert.equal([waiting.destination, waiting.paths[0].messages_per_second], [destination, 2 / 60])
   mailhorn.clock.advance(30_000)
   await mailhorn.emailWhen(second, 'delivered')
   const third = await send('ok3@there.example')
-  assert.is((await post('/destinations/unslow', { site })).ended, true)
-  assert.is((await post('/destinations/unslow', { site })).ended, false)
+  assert.is((await post('/destinations/unslow', { destination })).ended, true)
+  assert.is((await post('/destinations/unslow', { destination })).ended, false)
   await mailhorn.emailWhen(third, 'delivered')
   assert.equal((await get('/destinations/slow')).data, [])
   for (const messages_per_minute of [0, 60_001, 1.5, 'many', undefined])
     assertRefusal(
-      await mailhorn.call('POST', '/destinations/slow', { session, body: { site, messages_per_minute } }),
+      await mailhorn.call('POST', '/destinations/slow', { session, body: { destination, messages_per_minute } }),
       {
         status: 422,
         name: messages_per_minute === undefined ? 'missing_required_field' : 'validation_error',
@@ -180,7 +183,7 @@ test('queue: only the operator may read or change the queue', async () => {
     ['POST', '/destinations/unslow'],
   ] as const) {
     const body =
-      method === 'POST' ? { body: { domain: 'there.example', site: 'mx', messages_per_minute: 1 } } : {}
+      method === 'POST' ? { body: { domain: 'there.example', destination: 'mx', messages_per_minute: 1 } } : {}
     assertRefusal(await mailhorn.call(method, path, { session, ...body }), {
       status: 403,
       name: 'invalid_access',

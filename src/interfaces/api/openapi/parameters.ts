@@ -36,7 +36,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   enabled: 'Whether events are delivered to the webhook.',
   granularity: 'Length of a period.',
   day: 'Day in UTC.',
-  site: 'Only this destination.',
+  destination: 'Only this destination.',
   by: 'How deliveries are grouped.',
   domain: 'Only this domain.',
   account_id: 'Only this account.',

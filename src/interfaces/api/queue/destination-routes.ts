@@ -68,9 +68,9 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       replies: { 200: resumeSchema },
       async handle(request) {
         requireOperator(request)
-        const { site: destination } = readResume(await request.body())
+        const { destination } = readResume(await request.body())
         const resumed = await run('resumeDestination', { destination, now: clock.now() })
-        return ok({ object: 'destination_resume', site: destination, resumed })
+        return ok({ object: 'destination_resume', destination, resumed })
       },
     },
   ]
@@ -98,7 +98,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       replies: { 200: slowSchema },
       async handle(request) {
         requireOperator(request)
-        const { site: destination, messagesPerMinute: perMinute } = readSlow(await request.body())
+        const { destination, messagesPerMinute: perMinute } = readSlow(await request.body())
         const cap = { destination, perMinute, createdAt: clock.now() }
         await run('slowDestination', cap)
         return ok(slowView(cap))
@@ -113,8 +113,9 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       replies: { 200: unslowSchema },
       async handle(request) {
         requireOperator(request)
-        const { site } = readResume(await request.body())
-        return ok({ object: 'destination_unslow', site, ended: await run('unslowDestination', site) })
+        const { destination } = readResume(await request.body())
+        const ended = await run('unslowDestination', destination)
+        return ok({ object: 'destination_unslow', destination, ended })
       },
     },
   ]

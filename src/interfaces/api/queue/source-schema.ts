@@ -21,7 +21,7 @@ const sourceSchema = z
       })
       .nullable()
       .meta({ description: 'Null if the address is not in warm-up.' }),
-    rests: z.array(z.object({ site: z.string(), until: timeSchema, reason: z.string() })),
+    rests: z.array(z.object({ destination: z.string(), until: timeSchema, reason: z.string() })),
   })
   .meta({ id: 'Source' })
 
@@ -33,10 +33,6 @@ export function sourceView({ address, name, warmup, rests }: SourceEntry): z.out
     source_ip: address,
     ehlo_name: name,
     warmup: warmup && { day: warmup.number, cap: warmup.cap, caps: [...warmup.caps], sent: warmup.sent },
-    rests: rests.map(({ destination, until, reason }) => ({
-      site: destination,
-      until: timestamp(until),
-      reason,
-    })),
+    rests: rests.map(({ destination, until, reason }) => ({ destination, until: timestamp(until), reason })),
   }
 }

@@ -18,11 +18,10 @@ import { bodyReader, pageQuery, readChoice, readPage, readParameter } from '../s
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const BY = [...VIEW_BY, 'site'] as const
 const CLASSES = ['transactional', 'broadcast', 'retry'] as const
 
 export const queueQuery = {
-  by: z.enum(BY).default('domain').meta({ description: '`site` is the former name of `destination`.' }),
+  by: z.enum(VIEW_BY).default('domain'),
   domain: z.string().optional(),
   account_id: idSchema('acc').optional(),
   class: z.enum(CLASSES).optional(),
@@ -30,7 +29,7 @@ export const queueQuery = {
 }
 export const destinationQuery = {
   day: z.iso.date().optional().meta({ description: 'UTC day; by default today.' }),
-  site: z.string().optional(),
+  destination: z.string().optional(),
   ...pageQuery(),
 }
 
@@ -76,7 +75,7 @@ const tallySchema = z.object({
 const entrySchema = tallySchema.extend({
   object: z.literal('queue_entry'),
   domain: z.string().nullable(),
-  site: z.string().nullable().meta({ description: 'Null if it is not known yet.' }),
+  destination: z.string().nullable().meta({ description: 'Null if it is not known yet.' }),
   oldest_at: timeSchema,
   next_at: timeSchema.nullable(),
   last_reply: z.string().nullable(),
@@ -96,7 +95,7 @@ export const queueSchema = z.object({
 const counts = z.record(z.string(), count)
 const destinationSchema = z.object({
   object: z.literal('destination'),
-  site: z.string(),
+  destination: z.string(),
   day: z.iso.date(),
   paused_until: timeSchema.nullable(),
   pause_reason: z.string().nullable(),
@@ -122,34 +121,34 @@ const destinationSchema = z.object({
 })
 export const destinationsSchema = listSchema(destinationSchema)
 
-export const resumeBodySchema = z.object({ site: z.string().min(1).max(4_000) })
-export const readResume = bodyReader(resumeBodySchema, { emptyMeansAbsent: ['site'] })
+export const resumeBodySchema = z.object({ destination: z.string().min(1).max(4_000) })
+export const readResume = bodyReader(resumeBodySchema, { emptyMeansAbsent: ['destination'] })
 export const resumeSchema = z.object({
   object: z.literal('destination_resume'),
-  site: z.string(),
+  destination: z.string(),
   resumed: z.boolean().meta({ description: 'False if the destination was not paused.' }),
 })
 
 export const slowBodySchema = z.object({
-  site: z.string().min(1).max(4_000),
+  destination: z.string().min(1).max(4_000),
   messages_per_minute: z
     .int()
     .min(1)
     .max(60_000)
     .meta({ description: 'Limit of all source addresses together.' }),
 })
-export const readSlow = bodyReader(slowBodySchema, { emptyMeansAbsent: ['site'] })
+export const readSlow = bodyReader(slowBodySchema, { emptyMeansAbsent: ['destination'] })
 export const slowSchema = z
   .object({
     object: z.literal('destination_slow'),
-    site: z.string(),
+    destination: z.string(),
     messages_per_minute: z.int(),
     created_at: timeSchema,
   })
   .meta({ id: 'DestinationSlow' })
 export const unslowSchema = z.object({
   object: z.literal('destination_unslow'),
-  site: z.string(),
+  destination: z.string(),
   ended: z.boolean().meta({ description: 'False if the destination had no rate limit.' }),
 })
 export const slowListSchema = z.object({ object: z.literal('list'), data: z.array(slowSchema) })
@@ -161,7 +160,7 @@ export function slowView({
 }: DestinationCapRow): z.output<typeof slowSchema> {
   return {
     object: 'destination_slow',
-    site: destination,
+    destination,
     messages_per_minute: perMinute,
     created_at: timestamp(createdAt),
   }
@@ -169,10 +168,9 @@ export function slowView({
 
 /** @throws ApiError 422 */
 export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
-  const by = readChoice(query, 'by', BY) ?? 'domain'
   const named = readChoice(query, 'class', CLASSES)
   return {
-    by: by === 'site' ? 'destination' : by,
+    by: readChoice(query, 'by', VIEW_BY) ?? 'domain',
     domain: readParameter(query, 'domain', parseDomain, 'a domain name') ?? null,
     accountId:
       readParameter(query, 'account_id', text => parseWireId('acc', text), "an account's id") ?? null,
@@ -186,7 +184,7 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
   const dayOf = (text: string) => (isUtcDay(text) ? text : undefined)
   const day = readParameter(query, 'day', dayOf, 'a date such as `2026-08-05`') ?? utcDay(now)
-  return { day, destination: query.get('site') || null, now, ...readPage(query) }
+  return { day, destination: query.get('destination') || null, now, ...readPage(query) }
 }
 
 export function entryView(
@@ -196,7 +194,7 @@ export function entryView(
   return entry => ({
     object: 'queue_entry',
     domain: by === 'domain' ? entry.name : null,
-    site: destinationOf(by, entry),
+    destination: destinationOf(by, entry),
     ...tallyView(entry),
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
@@ -226,7 +224,7 @@ export function destinationView(
 ): (entry: DestinationEntry) => z.output<typeof destinationSchema> {
   return ({ destination, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
     object: 'destination',
-    site: destination,
+    destination,
     day,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,

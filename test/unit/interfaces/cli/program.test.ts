@@ -497,7 +497,6 @@ test('queue ages, queue destinations: deliveries are shown by age, held ones sep
   )
   const byDestination = await runLine('queue', 'destinations')
   assert.match(byDestination.out, /^DESTINATION [\s\S]+mx\.there\.test +2[\s\S]+\(unknown\) +1/)
-  assert.equal(await runLine('queue', 'sites'), byDestination)
   assert.match((await runLine('queue', 'holds')).out, /far\.test +7 min +a \[31mreason/)
   const [hold] = JSON.parse((await runLine('queue', 'holds', '--json')).out)
   assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
@@ -521,12 +520,12 @@ test('destinations show: results and replies are shown', async t => {
     (await runLine('destinations', '--day', day)).out,
     /mx\.there\.test +0 +3 +0 +0 +421 slow down/,
   )
-  const [site] = JSON.parse((await runLine('destinations', '--json')).out)
+  const [destination] = JSON.parse((await runLine('destinations', '--json')).out)
   assert.equal(
-    [site.site, site.deferred_by_class, site.replies[0].count],
+    [destination.destination, destination.deferred_by_class, destination.replies[0].count],
     ['mx.there.test', { 'rate-limited': 3 }, 3],
   )
-  assert.equal(site.paths, [PATH])
+  assert.equal(destination.paths, [PATH])
   assert.match(
     (await runLine('destinations')).out,
     /Current delivery state:\nDESTINATION.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +paused until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
@@ -670,7 +669,7 @@ test('source warmup: progress and messages of today are shown', async t => {
     '192.0.2.2  2     100  google 70, other 5                    0',
   ])
   const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
-  assert.equal([warm.warmup, warm.rests[0].site, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
+  assert.equal([warm.warmup, warm.rests[0].destination, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
   assert.equal(cold.warmup, {
     day: 2,
     cap: 100,

@@ -43,7 +43,7 @@ interface OpenOptions {
 }
 
 /** Shaper whose deliveries end when the test says so. */
-function openSites({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [] }: OpenOptions = {}) {
+function openShaper({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [] }: OpenOptions = {}) {
   const clock = createManualClock()
   const sourceIps = createSourceIps(
     ips.map(address => ({ address, name: null })),
@@ -143,7 +143,7 @@ function openSites({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [
 }
 
 test('slow hosts: a delivery that waits on frees its slot, and no other one of its path starts', async () => {
-  const { destinations, begun, underWay, end, endAll } = openSites({ most: 4, limits: { connections: 2 } })
+  const { destinations, begun, underWay, end, endAll } = openShaper({ most: 4, limits: { connections: 2 } })
   for (const name of ['a', 'b', 'c', 'd']) destinations.take(name, many(1, name))
   assert.equal(begun, ['a0', 'b0', 'c0'])
   const { slot } = underWay.get('a0')!
@@ -158,7 +158,7 @@ test('slow hosts: a delivery that waits on frees its slot, and no other one of i
 })
 
 test('slow hosts: the freed slot goes to another path, although further mail of the slow one waits first', async () => {
-  const { destinations, begun, underWay, endAll } = openSites({ most: 1 })
+  const { destinations, begun, underWay, endAll } = openShaper({ most: 1 })
   destinations.take('a', many(2, 'a'))
   destinations.take('b', many(1, 'b'))
   assert.equal(begun, ['a0'])
@@ -168,7 +168,7 @@ test('slow hosts: the freed slot goes to another path, although further mail of 
 })
 
 test('slow hosts: a destination that stays silent is waited for so long once an hour, and again once it answers', async () => {
-  const { destinations, clock, underWay, end, endAll } = openSites()
+  const { destinations, clock, underWay, end, endAll } = openShaper()
   const waitsOn = (name: string) => {
     destinations.take('a', named(name))
     return underWay.get(name)!.slot.mayWaitOn()
@@ -185,7 +185,7 @@ test('slow hosts: a destination that stays silent is waited for so long once an 
 })
 
 test('one window of deliveries is in progress, the rest waits in order of arrival', async () => {
-  const { destinations, begun, end } = openSites()
+  const { destinations, begun, end } = openShaper()
   destinations.take('destination', many(8))
   assert.equal(begun, ['d0', 'd1', 'd2', 'd3', 'd4'])
   await end('d2', 'neutral')
@@ -195,7 +195,7 @@ test('one window of deliveries is in progress, the rest waits in order of arriva
 })
 
 test('behind a full window, three quarters of a window are prepared', async () => {
-  const { destinations, prepared, begun, end } = openSites()
+  const { destinations, prepared, begun, end } = openShaper()
   const ahead = () => [...prepared].filter(name => !begun.includes(name))
   destinations.take('a.test', many(5))
   assert.equal(ahead(), [])
@@ -206,12 +206,12 @@ test('behind a full window, three quarters of a window are prepared', async () =
 })
 
 test('deliveries to a paused or rate-limited destination are not prepared', async () => {
-  const slow = openSites({ limits: { messagesPerSecond: 50 } })
+  const slow = openShaper({ limits: { messagesPerSecond: 50 } })
   slow.destinations.take('a.test', many(10))
   slow.clock.advance(1_000)
   await slow.end('d0')
   assert.equal([...slow.prepared], [])
-  const resting = openSites()
+  const resting = openShaper()
   resting.destinations.restoreBreaker(
     { destination: 'a.test', source: '' },
     { until: resting.clock.now() + 60_000, ms: 60_000, reason: 'x' },
@@ -221,14 +221,14 @@ test('deliveries to a paused or rate-limited destination are not prepared', asyn
 })
 
 test('destinations do not wait for each other', () => {
-  const { destinations, begun } = openSites()
+  const { destinations, begun } = openShaper()
   destinations.take('a', many(9, 'a'))
   destinations.take('b', many(2, 'b'))
   assert.equal(begun.slice(-2), ['b0', 'b1'])
 })
 
 test('success widens the window, congestion narrows it', async () => {
-  const { destinations, begun, end, underWay } = openSites()
+  const { destinations, begun, end, underWay } = openShaper()
   destinations.take('destination', many(60))
   for (let i = 0; i < 3; i++) await end(begun[i]!, 'ok')
   assert.is(underWay.size, 8)
@@ -238,7 +238,7 @@ test('success widens the window, congestion narrows it', async () => {
 })
 
 test('the state of a congested destination is kept between two claims', async () => {
-  const { destinations, end, underWay, begun } = openSites()
+  const { destinations, end, underWay, begun } = openShaper()
   destinations.take('destination', named('a'))
   await end('a', 'congested')
   destinations.take('destination', many(10))
@@ -247,7 +247,7 @@ test('the state of a congested destination is kept between two claims', async ()
 })
 
 test('capacity is three windows, offered when a third of it is free', async () => {
-  const { destinations, rooms, end } = openSites()
+  const { destinations, rooms, end } = openShaper()
   assert.is(destinations.roomOf('destination'), 15)
   destinations.take('destination', many(18))
   assert.is(destinations.roomOf('destination'), 0)
@@ -261,7 +261,7 @@ test('capacity is three windows, offered when a third of it is free', async () =
 })
 
 test('a delivery that throws is reported and does not block others', async () => {
-  const { destinations, begun, end, errors, underWay } = openSites()
+  const { destinations, begun, end, errors, underWay } = openShaper()
   destinations.take('destination', many(7))
   await end('d0', new Error('broken'))
   assert.equal(errors, ['broken'])
@@ -272,7 +272,7 @@ test('a delivery that throws is reported and does not block others', async () =>
 })
 
 test('stop() returns deliveries that have not started, and starts nothing more', async () => {
-  const { destinations, begun, end } = openSites()
+  const { destinations, begun, end } = openShaper()
   destinations.take('a', many(8, 'a'))
   destinations.take('b', many(6, 'b'))
   assert.equal(
@@ -287,7 +287,7 @@ test('stop() returns deliveries that have not started, and starts nothing more',
 
 /** A destination that has answered, with as much under way as it bears and as much that waits. */
 async function crowded(options: OpenOptions = {}) {
-  const opened = openSites({ ...options, limits: { connections: 5, ...options.limits } })
+  const opened = openShaper({ ...options, limits: { connections: 5, ...options.limits } })
   opened.destinations.take('destination', named('proof'))
   await opened.end('proof')
   opened.destinations.take('destination', many(10))
@@ -331,7 +331,7 @@ for (const [what, options] of [
   })
 
 test('deliveries are not pipelined to a destination that has not answered yet', async () => {
-  const { destinations, underWay, begun } = openSites({ limits: { connections: 5 } })
+  const { destinations, underWay, begun } = openShaper({ limits: { connections: 5 } })
   destinations.take('destination', many(10))
   underWay.get('d1')!.slot.offer({} as SharedSession)
   await settled()
@@ -339,7 +339,7 @@ test('deliveries are not pipelined to a destination that has not answered yet', 
 })
 
 test('nothing is pipelined behind a probe', async () => {
-  const { destinations, underWay, clock, begun, end } = openSites()
+  const { destinations, underWay, clock, begun, end } = openShaper()
   destinations.take('destination', named('proof'))
   await end('proof')
   destinations.restoreBreaker(
@@ -374,7 +374,7 @@ test('a delivery that lost its slot is given back', async () => {
 })
 
 test('idle() resolves when no delivery is in progress', async () => {
-  const { destinations, end, clock } = openSites()
+  const { destinations, end, clock } = openShaper()
   destinations.take('destination', many(3))
   destinations.stop()
   let idle = false
@@ -391,7 +391,7 @@ test('idle() resolves when no delivery is in progress', async () => {
 })
 
 test('idle() resolves after the grace period at the latest', async () => {
-  const { destinations, clock } = openSites()
+  const { destinations, clock } = openShaper()
   destinations.take('destination', many(3))
   destinations.stop()
   const waiting = destinations.idle(5_000)
@@ -404,12 +404,12 @@ test('idle() resolves after the grace period at the latest', async () => {
  * So many wait that no more are to be claimed ahead: 200 destinations with five under way and ten waiting
  * each.
  */
-function crowd({ destinations }: ReturnType<typeof openSites>) {
+function crowd({ destinations }: ReturnType<typeof openShaper>) {
   for (let i = 0; i < 200; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
 }
 
 test('at most 2,000 deliveries are claimed ahead; beyond that, a destination gets only what can start at once', () => {
-  const opened = openSites()
+  const opened = openShaper()
   const { destinations, begun } = opened
   assert.is(destinations.roomOf('other'), 15)
   crowd(opened)
@@ -420,7 +420,7 @@ test('at most 2,000 deliveries are claimed ahead; beyond that, a destination get
 })
 
 test('a destination whose deliveries have ended is offered capacity again', async () => {
-  const opened = openSites()
+  const opened = openShaper()
   const { destinations, rooms, end } = opened
   crowd(opened)
   destinations.take('other', many(5, 'o'))
@@ -431,7 +431,7 @@ test('a destination whose deliveries have ended is offered capacity again', asyn
 })
 
 test('capacity granted to many destinations at once may exceed 2,000; no destination is left without', async () => {
-  const opened = openSites()
+  const opened = openShaper()
   const { destinations, rooms, end } = opened
   crowd(opened)
   for (let i = 0; i < 50; i++) destinations.take(`more ${i}`, many(15, `m${i}/`))
@@ -443,7 +443,7 @@ test('capacity granted to many destinations at once may exceed 2,000; no destina
 })
 
 test('when all deliveries have ended, capacity is as at the start', async () => {
-  const { destinations, endAll, underWay } = openSites()
+  const { destinations, endAll, underWay } = openShaper()
   for (let i = 0; i < 20; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
   await endAll()
   assert.is(underWay.size, 0)
@@ -452,7 +452,7 @@ test('when all deliveries have ended, capacity is as at the start', async () => 
 })
 
 test('five failures in a row pause a destination for a minute; its claimed deliveries are given back', async () => {
-  const { destinations, begun, end, pauses, clock, rooms, underWay } = openSites()
+  const { destinations, begun, end, pauses, clock, rooms, underWay } = openShaper()
   destinations.take('destination', many(12))
   await end('d0', 'ok')
   await end('d1', 'ok')
@@ -472,7 +472,7 @@ test('five failures in a row pause a destination for a minute; its claimed deliv
 })
 
 test('after a pause one probe is sent; each failed probe doubles the pause, up to 15 minutes', async () => {
-  const { destinations, begun, end, pauses, clock } = openSites()
+  const { destinations, begun, end, pauses, clock } = openShaper()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   for (const ms of [60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
@@ -489,7 +489,7 @@ test('after a pause one probe is sent; each failed probe doubles the pause, up t
 })
 
 test('a successful probe resumes the destination, with a growing window', async () => {
-  const { destinations, begun, end, pauses, clock, underWay } = openSites()
+  const { destinations, begun, end, pauses, clock, underWay } = openShaper()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
@@ -503,7 +503,7 @@ test('a successful probe resumes the destination, with a growing window', async 
 })
 
 test('after an outage the window grows by one per success again', async () => {
-  const { destinations, begun, end, clock, underWay } = openSites()
+  const { destinations, begun, end, clock, underWay } = openShaper()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
@@ -519,14 +519,14 @@ test('after an outage the window grows by one per success again', async () => {
 })
 
 test('a success between failures resets the count', async () => {
-  const { destinations, begun, end, pauses } = openSites()
+  const { destinations, begun, end, pauses } = openShaper()
   destinations.take('destination', many(30))
   for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'ok' : 'congested')
   assert.equal(pauses, [])
 })
 
 test('a restored pause lasts for its remaining time', async () => {
-  const { destinations, clock, rooms, begun, end, pauses } = openSites()
+  const { destinations, clock, rooms, begun, end, pauses } = openShaper()
   destinations.restoreBreaker(
     { destination: 'destination', source: '' },
     { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
@@ -540,7 +540,7 @@ test('a restored pause lasts for its remaining time', async () => {
 })
 
 test('stop() ends pauses and leaves no timer', () => {
-  const { destinations, clock } = openSites({ limits: { messagesPerSecond: 1 } })
+  const { destinations, clock } = openShaper({ limits: { messagesPerSecond: 1 } })
   destinations.restoreBreaker(
     { destination: 'destination', source: '' },
     { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
@@ -552,7 +552,7 @@ test('stop() ends pauses and leaves no timer', () => {
 })
 
 test('transactional mail goes first, except for every third delivery', async () => {
-  const { destinations, begun, end } = openSites({ limits: { connections: 1 } })
+  const { destinations, begun, end } = openShaper({ limits: { connections: 1 } })
   destinations.take('destination', many(3, 'b'), DELIVERY_CLASS.broadcast)
   destinations.take('destination', many(5, 't'), DELIVERY_CLASS.transactional)
   for (let i = 0; i < 7; i++) await end(begun[i]!, 'neutral')
@@ -560,7 +560,7 @@ test('transactional mail goes first, except for every third delivery', async () 
 })
 
 test('transactional mail has capacity when other mail has used it up', async () => {
-  const { destinations, transactionalRoomOf, rooms, end, begun } = openSites()
+  const { destinations, transactionalRoomOf, rooms, end, begun } = openShaper()
   destinations.take('destination', many(20), DELIVERY_CLASS.broadcast)
   assert.is(destinations.roomOf('destination'), 0)
   assert.is(transactionalRoomOf('destination'), 15)
@@ -575,7 +575,7 @@ test('transactional mail has capacity when other mail has used it up', async () 
 })
 
 test('no more attempts start per second than the rate limit allows', async () => {
-  const { destinations, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
+  const { destinations, begun, end, clock } = openShaper({ limits: { messagesPerSecond: 2 } })
   destinations.take('destination', many(5))
   assert.equal(begun, ['d0', 'd1'])
   await end('d0', 'neutral')
@@ -588,7 +588,7 @@ test('no more attempts start per second than the rate limit allows', async () =>
 })
 
 test('a lower rate limit applies from the next attempt on', () => {
-  const { destinations, caps, begun, clock } = openSites({ limits: { connections: 50 } })
+  const { destinations, caps, begun, clock } = openShaper({ limits: { connections: 50 } })
   destinations.take('destination', many(3))
   assert.is(begun.length, 3)
   caps.set('destination', 1 / 60)
@@ -604,7 +604,7 @@ test('a lower rate limit applies from the next attempt on', () => {
 })
 
 test('all destinations together use no more slots than the thread has, in turns', async () => {
-  const { destinations, begun, end, underWay } = openSites({ most: 8 })
+  const { destinations, begun, end, underWay } = openShaper({ most: 8 })
   for (const destination of ['a', 'b', 'c', 'd']) destinations.take(destination, many(3, destination))
   assert.is(underWay.size, 5)
   for (let i = 0; i < 20 && underWay.size > 0; i++) {
@@ -615,7 +615,7 @@ test('all destinations together use no more slots than the thread has, in turns'
 })
 
 test('destinations that have never answered leave some slots to those that have', async () => {
-  const { destinations, begun, end, underWay } = openSites({ most: 40 })
+  const { destinations, begun, end, underWay } = openShaper({ most: 40 })
   destinations.take('good', many(1, 'g'))
   await end('g0', 'ok')
   for (let i = 0; i < 100; i++) destinations.take(`tarpit ${i}`, many(5, `t${i}/`))
@@ -625,7 +625,7 @@ test('destinations that have never answered leave some slots to those that have'
 })
 
 test('an account uses no more than its share of slots and does not block others', async () => {
-  const { destinations, begun, end } = openSites({ maxPerAccount: 2 })
+  const { destinations, begun, end } = openShaper({ maxPerAccount: 2 })
   const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
   destinations.take('destination', [...many(4), other])
   assert.equal(begun, ['d0', 'other', 'd1'])
@@ -653,7 +653,7 @@ function preferring(sourceIps: SourceIps, address: string, count: number, prefix
 }
 
 test('each source address has its own window', async () => {
-  const { destinations, sourceIps, begun, end, underWay, sources } = openSites({ ips: TWO })
+  const { destinations, sourceIps, begun, end, underWay, sources } = openShaper({ ips: TWO })
   assert.is(destinations.roomOf('destination'), 30)
   destinations.take('destination', preferring(sourceIps, TWO[0], 8, 'a'))
   destinations.take('destination', preferring(sourceIps, TWO[1], 8, 'b'))
@@ -667,7 +667,7 @@ test('each source address has its own window', async () => {
 })
 
 test('when one source address is paused, mail leaves from the others', async () => {
-  const { destinations, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
+  const { destinations, sourceIps, begun, end, pauses, sources, clock } = openShaper({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 30)
   destinations.take('destination', mail.slice(0, 8))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
@@ -692,7 +692,7 @@ test('when one source address is paused, mail leaves from the others', async () 
 })
 
 test('when all source addresses are paused, nothing is claimed, and the first to end is probed', async () => {
-  const { destinations, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
+  const { destinations, pauses, end, underWay, clock, sourceIps, sources } = openShaper({ ips: TWO })
   destinations.take('destination', preferring(sourceIps, TWO[0], 5, 'a'))
   for (const name of [...underWay.keys()]) await end(name, 'congested')
   clock.advance(10_000)
@@ -708,7 +708,7 @@ test('when all source addresses are paused, nothing is claimed, and the first to
 })
 
 test('after a cool-off, mail of the domain moves to another source, including mail that waits', async () => {
-  const { destinations, sourceIps, end, givenBack, sources, begun } = openSites({ ips: TWO })
+  const { destinations, sourceIps, end, givenBack, sources, begun } = openShaper({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 10)
   destinations.take('destination', mail.slice(0, 8))
   sourceIps.coolOff(TWO[0], 'there.test')
@@ -722,7 +722,7 @@ test('after a cool-off, mail of the domain moves to another source, including ma
 })
 
 test('mail moves to another source when its preferred one is full', () => {
-  const { destinations, sourceIps, underWay, sources } = openSites({ ips: TWO })
+  const { destinations, sourceIps, underWay, sources } = openShaper({ ips: TWO })
   destinations.take('destination', preferring(sourceIps, TWO[0], 30))
   assert.is(underWay.size, 10)
   const from = [...underWay.keys()].map(name => sources.get(name))
@@ -733,7 +733,7 @@ test('mail moves to another source when its preferred one is full', () => {
 })
 
 test('a restored pause applies to one source address, or to all when none is named', () => {
-  const { destinations, clock } = openSites({ ips: TWO })
+  const { destinations, clock } = openShaper({ ips: TWO })
   const pause = { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' }
   destinations.restoreBreaker({ destination: 'one', source: TWO[1] }, pause)
   destinations.restoreBreaker({ destination: 'all', source: '' }, pause)
@@ -743,7 +743,7 @@ test('a restored pause applies to one source address, or to all when none is nam
 })
 
 test("an operator's rate limit is shared by all source addresses, at once and until it is removed", async () => {
-  const { destinations, sourceIps, caps, begun, clock } = openSites({ ips: TWO })
+  const { destinations, sourceIps, caps, begun, clock } = openShaper({ ips: TWO })
   caps.set('destination', 1)
   for (const [i, address] of TWO.entries())
     destinations.take('destination', preferring(sourceIps, address, 4, `${i}/`))

@@ -1,8 +1,8 @@
 /**
  * Negative replies as the world's mail servers give them (in our own words), and what each means, read from
  * `replies.txt`: `== whose [@provider]`, and below it rows of `verdict | phase | reply`. `\n` parts the lines
- * of a reply. A verdict is the action, the class, and marks: `!` the address is blamed, `~` the site is
- * congested, `^` our reputation there is bad, `*` the operator is alerted.
+ * of a reply. A verdict is the action, the class, and marks: `!` the address is blamed, `~` the
+ * destination is congested, `^` our reputation there is bad, `*` the operator is alerted.
  */
 import { readFileSync } from 'node:fs'
 import type { ReplyPhase } from '../../../../src/protocols/bounces/sentence/reading.ts'

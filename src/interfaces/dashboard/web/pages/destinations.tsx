@@ -21,7 +21,7 @@ export function DestinationsPage() {
   const query = useQuery()
   const [shown, setShown] = useState<Destination>()
   const list = usePaged<Destination, Destinations>('/destinations', query, {
-    filters: { site: query.get('site') },
+    filters: { destination: query.get('destination') },
     view: { day: query.get('day') },
     everyMs: LIVE_MS,
   })
@@ -42,7 +42,7 @@ export function DestinationsPage() {
         name="Destinations"
         list={list}
         columns={columnsOf({ reload: list.reload, onReplies: setShown })}
-        keyOf={({ site }) => site}
+        keyOf={({ destination }) => destination}
         empty={{
           icon: 'destinations',
           title: 'No deliveries on this day',
@@ -51,10 +51,10 @@ export function DestinationsPage() {
         }}
       >
         <search class="filters">
-          <Search query={query} name="site" label="Server (exact match)" />
+          <Search query={query} name="destination" label="Server (exact match)" />
         </search>
       </ResourceList>
-      {shown && <Replies destination={shown} onClose={() => setShown(undefined)} />}
+      {shown && <Replies shown={shown} onClose={() => setShown(undefined)} />}
     </>
   )
 }
@@ -68,7 +68,7 @@ function columnsOf({ reload, onReplies }: ColumnActs): Column<Destination>[] {
   return [
     {
       head: 'Server',
-      text: ({ site }) => site,
+      text: ({ destination }) => destination,
       second: ({ replies, pause_reason }) => pause_reason ?? troublesOf(replies)[0]?.example,
     },
     {
@@ -101,7 +101,7 @@ function columnsOf({ reload, onReplies }: ColumnActs): Column<Destination>[] {
     actions(
       destination => (
         <>
-          {destination.paused_until && <Resume site={destination.site} reload={reload} />}
+          {destination.paused_until && <Resume destination={destination.destination} reload={reload} />}
           {troublesOf(destination.replies).length > 0 && (
             <Button small onClick={() => onReplies(destination)}>
               Replies
@@ -120,11 +120,11 @@ function troublesOf(replies: Destination['replies']) {
   return replies.filter(({ result }) => result !== 'delivered').slice(0, SHOWN_REPLIES_MAX)
 }
 
-function Replies({ destination, onClose }: { destination: Destination; onClose: () => void }) {
+function Replies({ shown, onClose }: { shown: Destination; onClose: () => void }) {
   return (
-    <Dialog title={`Replies of ${destination.site}`} wide onClose={onClose}>
+    <Dialog title={`Replies of ${shown.destination}`} wide onClose={onClose}>
       <ul class="dialog-body">
-        {troublesOf(destination.replies).map(({ form, example, count: said, class: why }) => (
+        {troublesOf(shown.replies).map(({ form, example, count: said, class: why }) => (
           <li key={form}>
             <b class="number">{count(said)} ×</b> {why === 'unknown' ? '' : why}
             <div class="mono quiet">{example}</div>
@@ -135,15 +135,15 @@ function Replies({ destination, onClose }: { destination: Destination; onClose: 
   )
 }
 
-function Resume({ site, reload }: { site: string; reload: () => void }) {
+function Resume({ destination, reload }: { destination: string; reload: () => void }) {
   const ask = () =>
     confirm({
-      title: `Retry ${site} now?`,
+      title: `Retry ${destination} now?`,
       text: 'Mailhorn attempts a single delivery. If the server accepts it, sending resumes.',
       act: 'Retry now',
       harmless: true,
       async work() {
-        await call('POST', '/destinations/resume', { site })
+        await call('POST', '/destinations/resume', { destination })
         say('Attempting one delivery.')
         reload()
       },

@@ -14,20 +14,20 @@ interface SlowedProps {
 
 export function SlowedCard({ slowed, reload }: SlowedProps) {
   if (!slowed || slowed.length === 0) return null
-  const end = ({ site }: Slowed) =>
+  const end = ({ destination }: Slowed) =>
     confirm({
-      title: `Remove the rate limit for ${site}?`,
+      title: `Remove the rate limit for ${destination}?`,
       text: 'Mailhorn sends at the normal rate again.',
       act: 'Remove rate limit',
       harmless: true,
       async work() {
-        await call('POST', '/destinations/unslow', { site })
-        say(`The rate limit for ${site} was removed.`)
+        await call('POST', '/destinations/unslow', { destination })
+        say(`The rate limit for ${destination} was removed.`)
         reload()
       },
     })
   const columns: Column<Slowed>[] = [
-    { head: 'Server', text: ({ site }) => site },
+    { head: 'Server', text: ({ destination }) => destination },
     {
       head: 'Limit',
       width: '26%',
@@ -49,7 +49,7 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
       name="Destinations with a rate limit"
       list={{ data: { data: slowed }, error: undefined, reload }}
       columns={columns}
-      keyOf={({ site }) => site}
+      keyOf={({ destination }) => destination}
       empty={{ icon: 'slow', title: 'No rate limits' }}
     />
   )

@@ -22,7 +22,7 @@ const CALM_MS = 15_000
 
 export function QueuePage() {
   const query = useQuery()
-  const by = query.get('by') === 'site' ? 'site' : 'domain'
+  const by = query.get('by') === 'destination' ? 'destination' : 'domain'
   const queue = usePaged<Entry, Queue>('/queue', query, {
     filters: { domain: query.get('domain'), class: query.get('class') },
     view: { by },
@@ -39,12 +39,12 @@ export function QueuePage() {
   return (
     <>
       <Head title="Queue">
-        <Choices<'domain' | 'site'>
+        <Choices<'domain' | 'destination'>
           label="Group by"
           value={by}
           options={[
             ['domain', 'Domain'],
-            ['site', 'Server'],
+            ['destination', 'Server'],
           ]}
           onValue={value => query.set({ by: value })}
         />
@@ -56,7 +56,7 @@ export function QueuePage() {
         name="Queued deliveries"
         list={queue}
         columns={columnsOf(by, reload, setSlowing)}
-        keyOf={({ domain, site }) => domain ?? site ?? ''}
+        keyOf={({ domain, destination }) => domain ?? destination ?? ''}
         empty={{
           icon: 'queue',
           title: 'The queue is empty',
@@ -66,7 +66,7 @@ export function QueuePage() {
       >
         <Filters query={query} />
       </ResourceList>
-      {slowing && <SlowDialog site={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
+      {slowing && <SlowDialog destination={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
     </>
   )
 }
@@ -118,14 +118,14 @@ function Totals({ queue }: { queue: Queue | undefined }) {
 }
 
 function columnsOf(
-  by: 'domain' | 'site',
+  by: 'domain' | 'destination',
   reload: () => void,
-  onSlow: (site: string) => void,
+  onSlow: (destination: string) => void,
 ): Column<Entry>[] {
   return [
     {
       head: by === 'domain' ? 'Domain' : 'Server',
-      text: ({ domain, site }) => (by === 'domain' ? domain : site) ?? 'Unknown',
+      text: ({ domain, destination }) => (by === 'domain' ? domain : destination) ?? 'Unknown',
       second: ({ explanation }) => explanation?.summary,
     },
     {
@@ -140,11 +140,11 @@ function columnsOf(
     timeColumn('Next attempt', ({ next_at }) => next_at, 'Now'),
     { head: 'Throughput', width: '16%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
     actions(
-      ({ domain, site }) => (
+      ({ domain, destination }) => (
         <>
           {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
-          {site !== null && (
-            <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
+          {destination !== null && (
+            <Button small icon="slow" label={`Limit rate to ${destination}`} onClick={() => onSlow(destination)} />
           )}
         </>
       ),
@@ -213,7 +213,7 @@ async function inPieces(path: string, selector: object): Promise<number> {
 }
 
 interface SlowDialogProps {
-  site: string
+  destination: string
   onClose: () => void
   onDone: () => void
 }
@@ -221,16 +221,16 @@ interface SlowDialogProps {
 const USUAL = '60'
 
 /** Limits the sending rate to a destination. */
-function SlowDialog({ site, onClose, onDone }: SlowDialogProps) {
+function SlowDialog({ destination, onClose, onDone }: SlowDialogProps) {
   const [most, setMost] = useState(USUAL)
   return (
     <FormDialog
-      title={`Limit the rate to ${site}`}
+      title={`Limit the rate to ${destination}`}
       act="Set rate limit"
       onClose={onClose}
       onSubmit={async () => {
-        await call('POST', '/destinations/slow', { site, messages_per_minute: Number(most) })
-        say(`${site} is limited to ${counted(Number(most), 'message')} per minute.`)
+        await call('POST', '/destinations/slow', { destination, messages_per_minute: Number(most) })
+        say(`${destination} is limited to ${counted(Number(most), 'message')} per minute.`)
         onDone()
         onClose()
       }}

@@ -80,9 +80,9 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
           </div>
         </div>
       )}
-      {rests.map(({ site, until, reason }) => (
-        <p class="small quiet" key={site}>
-          Paused for {site} until <Time at={until} />: {reason}
+      {rests.map(({ destination, until, reason }) => (
+        <p class="small quiet" key={destination}>
+          Paused for {destination} until <Time at={until} />: {reason}
         </p>
       ))}
     </li>

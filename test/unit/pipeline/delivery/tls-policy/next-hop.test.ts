@@ -16,24 +16,24 @@ const sts = (mode: 'enforce' | 'testing') => ({
 
 function nextHop(asked: MessageTls, security?: Partial<DomainSecurity>) {
   const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
-  return nextHopTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
+  return nextHopTo({ domain: 'there.test', hostSet: 'destination', hosts: [], security: found }, asked)
 }
 
 for (const [asked, security, sessions, verified] of [
-  ['any', undefined, 'site', false],
-  ['waived', undefined, 'site', false],
-  ['enforced', undefined, 'site verified', true],
-  ['any', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
-  ['enforced', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
-  ['required', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
-  ['waived', { sts: sts('enforce') }, 'site', false],
-  ['any', { sts: sts('testing') }, 'site', false],
-  ['enforced', { sts: sts('testing') }, 'site verified', true],
-  ['any', { secureHosts: ['mx.test'] }, 'site dane', false],
-  ['enforced', { secureHosts: ['mx.test'] }, 'site dane verified', true],
-  ['required', { secureHosts: ['mx.test'] }, 'site dane verified', true],
-  ['waived', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site', false],
-  ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site dane sts *.there.test mx.test', true],
+  ['any', undefined, 'destination', false],
+  ['waived', undefined, 'destination', false],
+  ['enforced', undefined, 'destination verified', true],
+  ['any', { sts: sts('enforce') }, 'destination sts *.there.test mx.test', true],
+  ['enforced', { sts: sts('enforce') }, 'destination sts *.there.test mx.test', true],
+  ['required', { sts: sts('enforce') }, 'destination sts *.there.test mx.test', true],
+  ['waived', { sts: sts('enforce') }, 'destination', false],
+  ['any', { sts: sts('testing') }, 'destination', false],
+  ['enforced', { sts: sts('testing') }, 'destination verified', true],
+  ['any', { secureHosts: ['mx.test'] }, 'destination dane', false],
+  ['enforced', { secureHosts: ['mx.test'] }, 'destination dane verified', true],
+  ['required', { secureHosts: ['mx.test'] }, 'destination dane verified', true],
+  ['waived', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'destination', false],
+  ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'destination dane sts *.there.test mx.test', true],
 ] as const)
   test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
     const found = nextHop(asked, security as Partial<DomainSecurity>)
