@@ -30,7 +30,7 @@ import { createSessionPool } from '../pipeline/delivery/sessions/session-pool.ts
 import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
 import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
-import { createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
+import { checkSourceNames, createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
 import type {
   DeliveryFunctions,
@@ -38,11 +38,7 @@ import type {
   DeliveryOrder,
   DeliveryThreadData,
 } from '../pipeline/delivery/threads.ts'
-import { openDane } from '../pipeline/delivery/tls-policy/dane.ts'
-import { createSecurityOf } from '../pipeline/delivery/tls-policy/domain-security.ts'
-import { createHostTlsPolicies } from '../pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
-import { createTlsResults } from '../pipeline/delivery/tls-policy/tls-results.ts'
+import { openTlsPolicies } from '../pipeline/delivery/tls-policies.ts'
 import { DeliveryWorker } from '../pipeline/delivery/worker.ts'
 import {
   listDestinationCaps,
@@ -58,8 +54,6 @@ import { recordFollowUps } from '../pipeline/simulator/follow-ups.ts'
 import { simulate } from '../pipeline/simulator/simulate.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
-import { nameFaults } from '../protocols/dns/reverse.ts'
-import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { DKIM_KEYS_CHANGED, HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
@@ -82,7 +76,7 @@ collectGarbageWhenIdle()
 
 const data = workerData as DeliveryThreadData
 const { settings } = data
-const { network, connections, tls } = settings
+const { network, connections } = settings
 const control = parentPort!
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
@@ -98,26 +92,15 @@ const resolver = createResolver({ servers: network.resolvers, clock })
 const queueKeys = new BroadcastChannel(data.queueKeysChannel)
 const random = Math.random
 let stopping = false
-const dane = openDane({
-  validatingResolver: tls.validatingResolver,
-  trustAd: tls.trustAd,
-  signedName: tls.signedName,
-  port: network.port,
+const tls = openTlsPolicies({
+  settings,
   clock,
-  onChange: logDane,
-})
-const onTlsResultsLost = (err: unknown) =>
-  log.error({ event: 'tls_results_store_failed', err }, 'Results for TLS reports could not be stored')
-const tlsResults = tls.reports
-  ? createTlsResults({ resolver, run: writer.run, clock, onError: onTlsResultsLost })
-  : null
-const outbound = createOutbound({
   resolver,
-  clock,
-  allowLoopback: network.fetchLoopback,
-  authorities: network.authorities,
+  find,
+  run: writer.run,
+  log: events,
+  logsDane: data.index === 0,
 })
-
 const limitsOf = destinationLimits(settings.providers)
 const caps = createCapRegistry(() => listDestinationCaps(db))
 await caps.read()
@@ -141,7 +124,7 @@ const router = createRouter({
   simulatorDomains: settings.simulatorDomains,
   ownNames: settings.ownNames,
   smartHostOf,
-  securityOf: createSecurityOf({ sts: tls.mtaSts ? openMtaStsCache() : null, dane }),
+  securityOf: tls.securityOf,
   hostedOf: hosted.find,
 })
 const worker = new DeliveryWorker({
@@ -153,8 +136,8 @@ const worker = new DeliveryWorker({
     localName: settings.localName,
     port: network.port,
     allowPrivateAddresses: network.allowPrivateAddresses,
-    tlsPolicies: createHostTlsPolicies({ clock, authorities: network.authorities, dane }),
-    tlsResults,
+    tlsPolicies: tls.tlsPolicies,
+    tlsResults: tls.tlsResults,
     sourceIps: createSourceIps(settings.sourceIps, clock),
     pool: createSessionPool(clock, {
       messagesPerConnection: host => limitsOf(host).messagesPerConnection,
@@ -165,12 +148,7 @@ const worker = new DeliveryWorker({
     deliverLocally: createLocalDelivery({
       run: writer.run,
       blobs,
-      reservations: createBlobReservations({
-        blobs,
-        db,
-        onLeftBehind: err =>
-          log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted'),
-      }),
+      reservations: createBlobReservations({ blobs, db, onLeftBehind: events.fileNotRemoved }),
       localName: settings.localName,
     }),
     mayReturn: createMayReturn({ find, clock }),
@@ -211,8 +189,7 @@ const worker = new DeliveryWorker({
     run: writer.run,
     plan: settings.warmup,
     onSpent: events.warmupSpent,
-    onError: err =>
-      log.error({ event: 'warmup_grant_failed', err }, 'Messages of a warm-up budget could not be granted'),
+    onError: events.warmupGrantFailed,
   }),
   limitsOf,
   capOf: caps.capOf,
@@ -229,7 +206,7 @@ const keeper =
     clock,
     held: leases.all,
     leaseMs: data.leases.leaseMs,
-    onError: err => log.warn({ event: 'lease_renewal_failed', err }, 'Delivery leases could not be renewed'),
+    onError: events.leaseRenewalFailed,
   })
 
 const functions: DeliveryFunctions = { pathsTo: async destinations => worker.pathsTo(destinations) }
@@ -262,63 +239,18 @@ queueKeys.onmessage = ({ data: message }) => {
 control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'queueKeys') return worker.addDue(message.queueKeys)
   stop(message.graceMs)
-    .catch(err =>
-      log.error({ event: 'delivery_worker_stop_failed', err }, 'The delivery worker did not stop cleanly'),
-    )
+    .catch(events.stopFailed)
     // Attempts that are still in progress keep their sockets, and thereby the thread. Their leases are void
     // at the next start.
     .finally(() => process.exit(process.exitCode))
 })
-for (const { destination, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedDestinations(
-  db,
-  clock.now(),
-))
-  worker.restoreBreaker({ destination, source }, { until, ms, reason })
+worker.restoreBreakers(await listPausedDestinations(db, clock.now()))
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
+// receivers check these names; only one thread reports faults of them
 if (data.index === 0)
-  checkSourceNames().catch(err =>
-    log.error({ event: 'source_name_check_failed', err }, 'Names of source addresses could not be checked'),
-  )
-
-/** Receivers check these names. Only one thread reports faults of them. */
-async function checkSourceNames() {
-  for (const { address, name } of settings.sourceIps)
-    for (const fault of await nameFaults(resolver, address, name ?? settings.localName))
-      if (!stopping)
-        log.warn(
-          { event: 'source_name_invalid', source_ip: address, reason: fault },
-          `The name of source address ${address} is not valid: ${fault}`,
-        )
-}
-
-/** Only one thread reports changes. */
-function logDane(isOn: boolean, reason: string) {
-  const { validatingResolver: resolver, signedName } = tls
-  if (data.index > 0) return
-  if (isOn) log.info({ event: 'dane_enabled', resolver }, 'DANE is on')
-  else
-    log.error({ event: 'dane_disabled', resolver, signed_name: signedName, reason }, `DANE is off: ${reason}`)
-}
-
-function openMtaStsCache() {
-  return createMtaStsCache({
-    resolver,
-    outbound,
-    find,
-    run: writer.run,
-    clock,
-    port: tls.policyPort,
-    onFault(domain, { type, fault }) {
-      log.info(
-        { event: 'mta_sts_policy_unavailable', domain, type, reason: fault },
-        `The MTA-STS policy of ${domain} could not be fetched`,
-      )
-      tlsResults?.countFault(domain, 'sts', type, fault)
-    },
-    onError: err =>
-      log.error({ event: 'mta_sts_policy_update_failed', err }, 'An MTA-STS policy could not be updated'),
-  })
-}
+  checkSourceNames(resolver, settings.sourceIps, settings.localName, (address, fault) => {
+    if (!stopping) events.sourceNameInvalid(address, fault)
+  }).catch(events.sourceNameCheckFailed)
 
 function readCaps() {
   caps
@@ -326,27 +258,20 @@ function readCaps() {
     .then(destinations => {
       for (const destination of destinations) worker.updateRate(destination)
     })
-    .catch(err =>
-      log.error({ event: 'rate_limits_read_failed', err }, 'Rate limits of destinations could not be read'),
-    )
+    .catch(events.rateLimitsReadFailed)
 }
 
 async function stop(graceMs: number) {
   stopping = true
   const unstored = await worker.stop(graceMs)
   if (unstored > 0) {
-    log.error(
-      { event: 'delivery_results_not_stored', count: unstored },
-      `The results of ${unstored} delivery attempts could not be stored and are unknown at the next start`,
-    )
+    events.resultsNotStored(unstored)
     process.exitCode = UNSTORED
   }
-  await tlsResults?.close().catch(onTlsResultsLost)
-  dane?.close()
+  await tls.close()
   data.calls.close()
   await keeper?.stop()
   await signing.close()
-  outbound.close()
   resolver.close()
   queueKeys.close()
   writer.close()

@@ -1,6 +1,6 @@
 /**
- * Log events of deliveries and destinations. In: what happened, from the delivery worker. Out: log lines with
- * an event name and fields. Called by `workers/delivery.ts` only.
+ * Log events of a delivery thread: deliveries, destinations, policies, and what could not be stored. In: what
+ * happened. Out: log lines with an event name and fields. Called by `workers/delivery.ts` only.
  */
 import { wireId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -10,6 +10,9 @@ import type { AttemptResult } from './outcome/attempt-result.ts'
 import type { BreakerState } from './shaping/circuit-breaker.ts'
 import type { PathKey } from './shaping/congestion-feedback.ts'
 import type { WarmupSpent } from './shaping/warmup-budget.ts'
+import type { StsFault } from './tls-policy/mta-sts-cache.ts'
+
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>
 
 export function createDeliveryLog(log: Log) {
   return {
@@ -60,6 +63,57 @@ export function createDeliveryLog(log: Log) {
         { event: 'warmup_budget_spent', source_ip: address, provider, cap, resume_at: resumeAt },
         `Source address ${address} has sent its warm-up budget of the day to ${provider}`,
       )
+    },
+    warmupGrantFailed(err: unknown) {
+      log.error({ event: 'warmup_grant_failed', err }, 'Messages of a warm-up budget could not be granted')
+    },
+    rateLimitsReadFailed(err: unknown) {
+      log.error({ event: 'rate_limits_read_failed', err }, 'Rate limits of destinations could not be read')
+    },
+    sourceNameInvalid(address: string, fault: string) {
+      log.warn(
+        { event: 'source_name_invalid', source_ip: address, reason: fault },
+        `The name of source address ${address} is not valid: ${fault}`,
+      )
+    },
+    sourceNameCheckFailed(err: unknown) {
+      log.error({ event: 'source_name_check_failed', err }, 'Names of source addresses could not be checked')
+    },
+    daneChanged(isOn: boolean, dns: { validatingResolver: string | null; signedName: string }, reason: string) {
+      const { validatingResolver: resolver, signedName } = dns
+      if (isOn) log.info({ event: 'dane_enabled', resolver }, 'DANE is on')
+      else
+        log.error(
+          { event: 'dane_disabled', resolver, signed_name: signedName, reason },
+          `DANE is off: ${reason}`,
+        )
+    },
+    stsPolicyUnavailable(domain: string, { type, fault }: StsFault) {
+      log.info(
+        { event: 'mta_sts_policy_unavailable', domain, type, reason: fault },
+        `The MTA-STS policy of ${domain} could not be fetched`,
+      )
+    },
+    stsPolicyUpdateFailed(err: unknown) {
+      log.error({ event: 'mta_sts_policy_update_failed', err }, 'An MTA-STS policy could not be updated')
+    },
+    tlsResultsStoreFailed(err: unknown) {
+      log.error({ event: 'tls_results_store_failed', err }, 'Results for TLS reports could not be stored')
+    },
+    fileNotRemoved(err: unknown) {
+      log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted')
+    },
+    leaseRenewalFailed(err: unknown) {
+      log.warn({ event: 'lease_renewal_failed', err }, 'Delivery leases could not be renewed')
+    },
+    resultsNotStored(count: number) {
+      log.error(
+        { event: 'delivery_results_not_stored', count },
+        `The results of ${count} delivery attempts could not be stored and are unknown at the next start`,
+      )
+    },
+    stopFailed(err: unknown) {
+      log.error({ event: 'delivery_worker_stop_failed', err }, 'The delivery worker did not stop cleanly')
     },
   }
 }

@@ -18,6 +18,7 @@
  */
 import { hashText } from '../../lib/hash.ts'
 import type { Claim, ClaimedDelivery, QueueKey, Run } from '../../store/model/command.ts'
+import type { DestinationStateRow } from '../../store/model/schema.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { mayBeAbout } from '../queue/hold-rows.ts'
@@ -175,14 +176,13 @@ export class DeliveryWorker {
     this.#scheduler.note([queueKey])
   }
 
-  /**
-   * Restores a circuit breaker that was open before a restart. Does nothing if another thread serves the
-   * destination.
-   */
-  restoreBreaker(name: PathKey, state: BreakerState): void {
-    if (!this.#isOurs(name.destination)) return
-    this.#shaper.restoreBreaker(name, state)
-    this.#preSigner.watch(name.destination)
+  /** Restores the circuit breakers that were open before a restart, of destinations that this thread serves. */
+  restoreBreakers(states: readonly DestinationStateRow[]): void {
+    for (const { destination, source, pausedUntil: until, pauseMs: ms, reason } of states) {
+      if (!this.#isOurs(destination)) continue
+      this.#shaper.restoreBreaker({ destination, source }, { until, ms, reason })
+      this.#preSigner.watch(destination)
+    }
   }
 
   /** Returns claimed deliveries that match a hold and have not started. */

@@ -7,6 +7,8 @@ import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { hashText } from '../../../lib/hash.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
+import type { Resolver } from '../../../protocols/dns/resolver.ts'
+import { nameFaults } from '../../../protocols/dns/reverse.ts'
 
 export interface SourceIp {
   address: string
@@ -59,6 +61,20 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
       return family.some(member => !isCooling(member.address, domain))
     },
   }
+}
+
+/**
+ * Checks the names of the source addresses, as receivers do.
+ * @param localName name for addresses without one of their own
+ */
+export async function checkSourceNames(
+  resolver: Resolver,
+  all: readonly SourceIp[],
+  localName: string,
+  onFault: (address: string, fault: string) => void,
+): Promise<void> {
+  for (const { address, name } of all)
+    for (const fault of await nameFaults(resolver, address, name ?? localName)) onFault(address, fault)
 }
 
 /**

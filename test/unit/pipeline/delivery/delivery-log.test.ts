@@ -70,4 +70,50 @@ test('an error is logged with its delivery, if there is one', () => {
   )
 })
 
+test('DANE: turning on is information, turning off is an error with its reason', () => {
+  const { events, lines } = open()
+  const dns = { validatingResolver: '127.0.0.1', signedName: 'org' }
+  events.daneChanged(true, dns, '')
+  events.daneChanged(false, dns, 'the answer is not validated')
+  assert.equal(
+    lines.map(({ level, event, resolver, signed_name, reason }) => [level, event, resolver, signed_name, reason]),
+    [
+      ['info', 'dane_enabled', '127.0.0.1', undefined, undefined],
+      ['error', 'dane_disabled', '127.0.0.1', 'org', 'the answer is not validated'],
+    ],
+  )
+})
+
+test('each failure of a delivery thread has an event of its own', () => {
+  const { events, lines } = open()
+  const error = new Error('disk full')
+  events.warmupGrantFailed(error)
+  events.rateLimitsReadFailed(error)
+  events.sourceNameInvalid('192.0.2.1', '192.0.2.1 has no name (PTR)')
+  events.sourceNameCheckFailed(error)
+  events.stsPolicyUnavailable('there.test', { type: 'sts-policy-invalid', fault: 'no version' })
+  events.stsPolicyUpdateFailed(error)
+  events.tlsResultsStoreFailed(error)
+  events.fileNotRemoved(error)
+  events.leaseRenewalFailed(error)
+  events.resultsNotStored(3)
+  events.stopFailed(error)
+  assert.equal(
+    lines.map(({ event }) => event),
+    [
+      'warmup_grant_failed',
+      'rate_limits_read_failed',
+      'source_name_invalid',
+      'source_name_check_failed',
+      'mta_sts_policy_unavailable',
+      'mta_sts_policy_update_failed',
+      'tls_results_store_failed',
+      'file_not_removed',
+      'lease_renewal_failed',
+      'delivery_results_not_stored',
+      'delivery_worker_stop_failed',
+    ],
+  )
+})
+
 test.run()
