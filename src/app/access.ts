@@ -6,15 +6,10 @@ import { accessTokenRoutes } from '../interfaces/api/access-tokens/routes.ts'
 import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
 import { apiKeyRoutes } from '../interfaces/api/api-keys/routes.ts'
 import type { SessionCookie } from '../interfaces/api/auth/cookie.ts'
-import {
-  createFindCredential,
-  createIsValid,
-  type FindCredential,
-} from '../interfaces/api/auth/credentials.ts'
+import { type FindCredential, createFindCredential, createIsValid } from '../interfaces/api/auth/credentials.ts'
 import type { Credential, Route } from '../interfaces/api/route/route.ts'
 import type { ClientAddressOf } from '../interfaces/api/server/client-address.ts'
-import { authRoutes } from '../interfaces/api/sessions/routes.ts'
-import { sessionRoutes } from '../interfaces/api/sessions/session-routes.ts'
+import { authRoutes, sessionRoutes } from '../interfaces/api/sessions/routes.ts'
 import { type AccessTokens, createAccessTokens } from '../resources/accounts/access-tokens.ts'
 import { type Accounts, createAccounts } from '../resources/accounts/accounts.ts'
 import { KEYS_DELETED } from '../resources/accounts/api-key-rows.ts'

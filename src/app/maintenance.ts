@@ -2,7 +2,6 @@
  * Background maintenance: deletes old and unneeded rows and files, each kind in a separate task. The tasks
  * pause between steps, so that they do not delay requests. Part of the composition root.
  */
-
 import type { Clock } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -23,11 +22,9 @@ import { sweepDeletedAudiences } from '../resources/contacts/deleted-audiences.t
 import { sweepImports } from '../resources/contacts/import/commands.ts'
 import { DOMAIN_DELETED } from '../resources/domains/deleted.ts'
 import { sweepShares } from '../resources/emails/share-rows.ts'
-import { sweepEvents } from '../resources/retention/event-sweeper.ts'
-import { sweepFiles } from '../resources/retention/file-sweeper.ts'
+import { sweepEvents, sweepFiles, sweepRequests } from '../resources/retention/sweepers.ts'
 import { sweepEmails, sweepInbound } from '../resources/retention/mail-sweeper.ts'
 import { sweepMetrics } from '../resources/retention/metric-sweeper.ts'
-import { sweepRequests } from '../resources/retention/request-sweeper.ts'
 import type { OperatorAlertRow } from '../store/model/schema/alerts.ts'
 import type { Store } from '../store/opening/open.ts'
 import type { ServiceCommands } from '../workers/commands.ts'

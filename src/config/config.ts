@@ -12,8 +12,8 @@ import { FAMILY_NAME, families } from './families.ts'
 import { ownListener, thisMachine } from './own-listeners.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
-import { fileSources, type Source, secretFile } from './sources.ts'
-import { nearest } from './spelling.ts'
+import { type Source, fileSources, secretFile } from './sources.ts'
+import { editDistance } from '../lib/edit-distance.ts'
 
 type Values<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> }
 type Family<T> = Readonly<Record<string, Values<T>>>
@@ -279,4 +279,17 @@ function camelCase(name: string): string {
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)
+}
+
+const EDIT_DISTANCE_MAX = 4
+
+/** Returns `; did you mean "…"?`, or an empty string if no known name is close. */
+function nearest(name: string, known: Iterable<string>): string {
+  let best = ''
+  let distance = Number.POSITIVE_INFINITY
+  for (const candidate of known) {
+    const found = editDistance(name, candidate, { max: EDIT_DISTANCE_MAX })
+    if (found < distance) [best, distance] = [candidate, found]
+  }
+  return best === '' ? '' : `; did you mean "${best}"?`
 }

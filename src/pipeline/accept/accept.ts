@@ -6,23 +6,23 @@
  * command of `commit.ts`. The HTTP API, SMTP submission, broadcasts (test emails), replies, TLS reports and
  * webhook notices call it.
  */
-
 import { idKey } from '../../lib/ids.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
 import type { BlobReservation, BlobReservations } from '../../store/blobs/reservations.ts'
-import type { Run } from '../../store/model/command.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Find } from '../../store/reading/read.ts'
-import { createBackpressure } from './backpressure.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
 import { createInFlightRequests } from './idempotency-in-flight.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
-import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { type Refusal, isRefusal, refuseAt, refuseField } from './refusal.ts'
 import type { NewEmail } from './store-emails.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 import { transferablesOf } from './transferables.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
+import { TooManyWaiting } from '../../lib/semaphore.ts'
 
 export interface Accept {
   /**
@@ -132,4 +132,25 @@ async function newEmailsOf(
     fetching.end()
   }
   return { emails: complete, batch: mode === null ? null : { mode, indexes, leftOut } }
+}
+
+/** In the weights of `weightOf()`. This is several group commits of the writer; one account gets half. */
+const WEIGHT_MAX = 4_000
+const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
+/** Number of waiting requests, in total and of one account. */
+const WAITING_REQUESTS_MAX = { most: 400, maxPerOwner: 200 }
+
+/** @throws StorageUnavailable when too many wait, and what the work throws */
+type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
+
+/**
+ * Limits the amount of mail that the writer has been given and has not stored yet. Further requests wait here,
+ * before they are copied to the writer; when too many wait, requests are refused.
+ */
+export function createBackpressure(): Backpressure {
+  const room = new FairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)
+  return (account, weight, work) =>
+    room.run(account, work, Math.min(weight, ACCOUNT_WEIGHT_MAX)).catch(error => {
+      throw error instanceof TooManyWaiting ? new StorageUnavailable('too much waits for the writer') : error
+    })
 }

@@ -11,31 +11,9 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { FairTurns } from '../../lib/fair-turns.ts'
 import { netblockOf } from '../../protocols/dns/netblock.ts'
 import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
-import { slowestOfLargest } from './eviction.ts'
-import { FAST_BYTES_PER_SECOND, MinDataRate } from './min-data-rate.ts'
-import { adapt, type Connection, prepareSocket, type SmtpSettings, waitsForUs } from './smtp-connection.ts'
-
-/** A connection from the moment TCP accepts it until it is closed. */
-interface Open {
-  readonly id: string
-  readonly address: string
-  readonly netblock: string
-  readonly socket: Socket
-  /** The TLS socket once a handshake has begun; before, the TCP socket. */
-  top: Socket
-  /** Undefined until the handshake of an implicit-TLS listener has finished. */
-  connection: Connection | undefined
-  /** Time limit of a TLS handshake in progress. */
-  handshake: Timer | undefined
-  /** Maximum duration of the connection. */
-  longest: Timer | undefined
-  /** Runs after the server has closed its side. */
-  linger: Timer | undefined
-  /** The message that is being received. */
-  transfer: MinDataRate | undefined
-  /** Monotonic ms of the last progress: accept, begin or end of a message. */
-  progressAt: number
-}
+import { MinDataRate } from './min-data-rate.ts'
+import { connectionToEvict, type OpenConnection } from './open-connection.ts'
+import { adapt, type Connection, prepareSocket, type SmtpSettings } from './smtp-connection.ts'
 
 interface StrictOptions extends ConnectionTerms, SmtpSettings {
   clock: Clock
@@ -58,11 +36,6 @@ const HIGH_RATE_SHARE = 0.5
 const LINGER_MS = 2_000
 /** Share of all connections that may linger after being closed; further ones are destroyed at once. */
 const LINGERING_SHARE = 0.25
-/** A connection is not evicted within this time after its last progress. */
-const PROTECTED_MS = 5_000
-/** If more than this share of all connections is in one stage, the shorter time applies to transactions. */
-const MANY_SHARE = 0.25
-const PROTECTED_TRANSACTION_MS = 1_000
 /** Interval at which the data rates of messages are checked. */
 const RATE_CHECK_INTERVAL_MS = 2_000
 const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
@@ -87,12 +60,12 @@ export class StrictSmtpServer extends SMTPServer {
   readonly #limit: ConnectionLimit
   readonly #most: number
   /** Open connections by id, oldest first, without those the server has closed. */
-  readonly #open = new Map<string, Open>()
+  readonly #open = new Map<string, OpenConnection>()
   readonly #turns = new FairTurns()
   #lingering = 0
   #made = 0
   /** The connection that smtp-server is being started for. */
-  #starting: Open | undefined
+  #starting: OpenConnection | undefined
   #rateTimer: Timer | undefined
 
   constructor(settings: SMTPServerOptions, options: StrictOptions) {
@@ -184,8 +157,8 @@ export class StrictSmtpServer extends SMTPServer {
     return ALL_TAKEN
   }
 
-  #add(socket: Socket, address: string): Open {
-    const open: Open = {
+  #add(socket: Socket, address: string): OpenConnection {
+    const open: OpenConnection = {
       id: (this.#made++).toString(36),
       address,
       netblock: netblockOf(address),
@@ -208,7 +181,7 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /** Starts implicit TLS. */
-  #secure(open: Open): void {
+  #secure(open: OpenConnection): void {
     const { socket } = open
     this._pendingSockets.set(socket, socket) // destroyed when the server closes
     this._upgrade(socket, (error, secure) => {
@@ -223,7 +196,7 @@ export class StrictSmtpServer extends SMTPServer {
     this.#beginHandshake(open, this._pendingSockets.get(socket) ?? socket)
   }
 
-  #start(open: Open, socket: Socket): void {
+  #start(open: OpenConnection, socket: Socket): void {
     this.#starting = open
     this.connect(socket, { id: open.id })
     this.#starting = undefined
@@ -249,12 +222,12 @@ export class StrictSmtpServer extends SMTPServer {
     }
   }
 
-  #beginHandshake(open: Open, top: Socket): void {
+  #beginHandshake(open: OpenConnection, top: Socket): void {
     open.top = top
     this.#watchHandshake(open, 0)
   }
 
-  #watchHandshake(open: Open, waitedMs: number): void {
+  #watchHandshake(open: OpenConnection, waitedMs: number): void {
     open.handshake = this.#clock.timer(HANDSHAKE_CHECK_INTERVAL_MS, () => {
       const lasted = waitedMs + HANDSHAKE_CHECK_INTERVAL_MS
       const isBusy = this.#open.size > this.#most * BUSY_SHARE
@@ -267,7 +240,7 @@ export class StrictSmtpServer extends SMTPServer {
     })
   }
 
-  #endHandshake(open: Open | undefined): void {
+  #endHandshake(open: OpenConnection | undefined): void {
     open?.handshake?.cancel()
     if (open) open.handshake = undefined
   }
@@ -288,7 +261,7 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /** The server has closed its side: the slot is free, and the client gets `LINGER_MS` to read the reply. */
-  #leave(open: Open): void {
+  #leave(open: OpenConnection): void {
     if (!this.#open.delete(open.id)) return
     this.#stopTimers(open)
     if (open.socket.destroyed) return
@@ -298,14 +271,14 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /** Destroys a connection without a reply. */
-  #drop(open: Open): void {
+  #drop(open: OpenConnection): void {
     this.#open.delete(open.id)
     this.#stopTimers(open)
     open.top.destroy()
   }
 
   /** The socket is closed. */
-  #gone(open: Open): void {
+  #gone(open: OpenConnection): void {
     this.#open.delete(open.id)
     this.#stopTimers(open)
     this.#limit.leave(open.address)
@@ -314,30 +287,14 @@ export class StrictSmtpServer extends SMTPServer {
     open.linger.cancel()
   }
 
-  #stopTimers(open: Open): void {
+  #stopTimers(open: OpenConnection): void {
     open.longest?.cancel()
     this.#endHandshake(open)
   }
 
-  /**
-   * Evicts one connection. Candidates in order: connections that have not finished their TLS handshake or not
-   * sent EHLO, connections without a mail transaction, and slow transactions.
-   * @returns false when there is no candidate
-   */
+  /** @returns false when no connection may be evicted */
   #evictOne(): boolean {
-    const opens = [...this.#open.values()]
-    const unfinished = opens.filter(isUnfinished)
-    const idle = opens.filter(isIdle)
-    const chosen =
-      this.#worst(this.#evictable(unfinished, 0)) ??
-      this.#worst(this.#evictable(idle, 0)) ??
-      this.#worst(
-        this.#evictable(
-          opens.filter(open => this.#isSlow(open)),
-          PROTECTED_TRANSACTION_MS,
-        ),
-      ) ??
-      this.#worst([...unfinished, ...idle])
+    const chosen = connectionToEvict([...this.#open.values()], this.#clock.monotonic(), this.#most)
     if (!chosen) return false
     if (chosen.connection && !chosen.handshake) chosen.connection.send(421, EVICTED)
     else {
@@ -345,30 +302,6 @@ export class StrictSmtpServer extends SMTPServer {
       this.#drop(chosen)
     }
     return true
-  }
-
-  /** @param whenManyMs protected time after the last progress when there are many such connections */
-  #evictable(opens: readonly Open[], whenManyMs: number): Open[] {
-    const isMany = opens.length > this.#most * MANY_SHARE
-    const before = this.#clock.monotonic() - (isMany ? whenManyMs : PROTECTED_MS)
-    return opens.filter(({ progressAt }) => progressAt <= before)
-  }
-
-  #worst(opens: readonly Open[]): Open | undefined {
-    const now = this.#clock.monotonic()
-    const candidates = opens.map(open => ({
-      open,
-      netblock: open.netblock,
-      bytesPerSecond: open.transfer?.bytesPerSecond(now) ?? 0,
-      since: open.progressAt,
-    }))
-    return slowestOfLargest(candidates)?.open
-  }
-
-  #isSlow({ connection, transfer }: Open): boolean {
-    if (!connection || waitsForUs(connection)) return false
-    if (!transfer) return true
-    return !transfer.isHeldUp() && transfer.bytesPerSecond(this.#clock.monotonic()) < FAST_BYTES_PER_SECOND
   }
 
   /** One timer serves all messages being received; it stops when there are none. */
@@ -385,15 +318,4 @@ export class StrictSmtpServer extends SMTPServer {
       ? this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates())
       : undefined
   }
-}
-
-/** The client has not sent EHLO yet. */
-function isUnfinished({ connection, handshake }: Open): boolean {
-  return connection === undefined || handshake !== undefined || connection.hostNameAppearsAs === false
-}
-
-/** The connection is between transactions. */
-function isIdle({ connection }: Open): boolean {
-  if (!connection || connection.hostNameAppearsAs === false) return false
-  return !waitsForUs(connection) && !connection.session.envelope?.mailFrom
 }

@@ -3,11 +3,12 @@
  * the result.
  *
  * In: deliveries that `delivery` routes to the simulator. Out: the reply to the attempt, and afterwards
- * opens, clicks and complaints (`follow-ups.ts`).
+ * opens, clicks and complaints.
  */
 import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
-import type { ClaimedDelivery } from '../../store/model/command.ts'
+import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
+import type { recipientCommands } from '../../resources/events/commands.ts'
 
 type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 
@@ -76,4 +77,22 @@ export const LABORATORY_SIMULATOR = 'simulator.test'
 /** Default simulator domain of an installation with a host name. */
 export function simulatorOf(mailHost: string): string {
   return `simulator.${mailHost}`
+}
+
+/** Records the complaint, open or click that the address stands for. */
+export async function recordFollowUps(
+  run: Run<typeof recipientCommands>,
+  delivery: ClaimedDelivery,
+  { kind }: { kind: string },
+  at: number,
+): Promise<void> {
+  if (kind !== 'delivered') return
+  const { accountId, emailId, ordinal, domain } = delivery
+  const ref = { accountId, emailId, ordinal, at }
+  const visitor = { ip_address: '192.0.2.1', user_agent: 'Simulator' }
+  for (const event of simulate(delivery).followedBy)
+    if (event === 'complained')
+      await run('complain', { ...ref, data: { complaint: { type: 'abuse' } }, suppress: false })
+    else if (event === 'opened') await run('opened', { ...ref, data: { open: visitor } })
+    else await run('clicked', { ...ref, data: { click: { link: `https://${domain}/`, ...visitor } } })
 }

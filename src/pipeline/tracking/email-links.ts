@@ -1,7 +1,7 @@
 /**
  * Creates the tracking pixel, click links and unsubscribe links of an email.
  *
- * In the folder: this file and `rewrite.ts` put links into HTML when `delivery` composes a message, at the
+ * In the folder: this file puts links into HTML when `delivery` composes a message, at the
  * positions that `rewrite-plan-cache.ts` has found. When a recipient follows a link, the HTTP API reads its
  * token (`tokens.ts`, `unsubscribe-token.ts`) and passes visits to `visit-batcher.ts`, or opt-outs to
  * `preferences.ts`. Out go events, counts and changes of contacts.
@@ -12,9 +12,9 @@ import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { LinkTerms } from '../../resources/emails/link-terms.ts'
 import type { LinkPlan } from './find-links.ts'
-import { rewriteHtml } from './rewrite.ts'
 import { createClickToken, createOpenToken } from './tokens.ts'
 import { createMailToken, createUnsubscribeToken } from './unsubscribe-token.ts'
+import { escapeHtml } from '../../resources/templates/escape-html.ts'
 
 export interface LinkedEmail {
   accountId: Id
@@ -95,4 +95,48 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
 /** `u+<token>@send.<domain>`: mail to it unsubscribes. */
 export function unsubscribeAddress(token: string, fromDomain: string): string {
   return `u+${token}@send.${fromDomain}`
+}
+
+interface Rewriting {
+  /** Returns the URL that replaces the link; undefined keeps it. For `number` see `HtmlLink`. */
+  linkUrl: ((target: string, number: number | null) => string | undefined) | null
+  /** Null inserts no pixel. */
+  pixelUrl: string | null
+}
+
+/**
+ * Replaces the links of HTML and inserts the pixel, and changes nothing else.
+ * @param plan is the plan of the same HTML
+ */
+export function rewriteHtml(html: string, plan: LinkPlan, { linkUrl, pixelUrl }: Rewriting): string {
+  let text = ''
+  let at = 0
+  let isPixelDue = pixelUrl !== null
+  const upTo = (position: number) => {
+    text += html.slice(at, position)
+    at = position
+  }
+  const pixelBefore = (position: number) => {
+    if (!isPixelDue || plan.pixelAt > position) return
+    upTo(plan.pixelAt)
+    text += pixel(pixelUrl!)
+    isPixelDue = false
+  }
+  if (linkUrl)
+    for (const { start, end, number, target } of plan.links) {
+      const url = linkUrl(target, number)
+      if (url === undefined) continue
+      pixelBefore(start)
+      upTo(start)
+      text += escapeHtml(url)
+      at = end
+    }
+  pixelBefore(html.length)
+  upTo(html.length)
+  return text
+}
+
+/** The pixel is invisible even where images are not shown. */
+function pixel(url: string): string {
+  return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`
 }

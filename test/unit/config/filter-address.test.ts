@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { filterAddress, filterUrl } from '../../../src/config/filter-address.ts'
+import { filterAddress, filterUrl } from '../../../src/config/checked-settings.ts'
 import { SettingFault } from '../../../src/config/setting.ts'
 import { suite } from '../../kit/suite.ts'
 

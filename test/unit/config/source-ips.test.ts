@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { sourceIps } from '../../../src/config/source-ips.ts'
+import { sourceIps } from '../../../src/config/checked-settings.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('config/source-ips')

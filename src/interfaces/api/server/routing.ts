@@ -1,7 +1,11 @@
-/** Finds the route of a request. Only routes whose path begins with the same segment are tried. */
+/**
+ * Finds the route of a request, and reads its query parameters. Only routes whose path begins with the same
+ * segment are tried.
+ */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Route } from '../route/route.ts'
+import { invalidField } from '../api-error.ts'
 
 export interface Routing {
   /** Calls the route for path and method, or the next middleware if there is none. */
@@ -45,4 +49,42 @@ function routerOf<R extends Pick<Route, 'method' | 'path'>>(
 function beginningOf(path: string): string {
   const end = path.indexOf('/', 1)
   return path.slice(1, end < 0 ? undefined : end)
+}
+
+/** Resources that the SDKs have methods for and Mailhorn does not have, by the first segment of the path. */
+const NOT_OFFERED: ReadonlyMap<string, string> = new Map([
+  [
+    'events',
+    'Mailhorn does not have custom events yet. The events of this account are at `/activity`, and live at `/activity/stream`.',
+  ],
+  ['automations', 'Mailhorn does not have automations yet.'],
+  ['inboxes', 'Mailhorn does not have inboxes with threads and drafts. Received mail is at `/inbound`.'],
+  ['oauth', 'Mailhorn does not have OAuth grants.'],
+  ['oauth-grants', 'Mailhorn does not have OAuth grants.'],
+])
+
+/**
+ * Says why a path is answered 404, for every method, in place of "Unknown path".
+ * @returns undefined unless the path is of a resource that Mailhorn does not have
+ */
+export function notOfferedMessage(path: string): string | undefined {
+  return NOT_OFFERED.get(path.split('/', 2)[1]!)
+}
+
+/**
+ * Matches parameters that name a resource. An empty one is left to the route, since it could widen a result.
+ */
+const REFERENCE = /_id$/
+
+/**
+ * Removes empty parameters, which count as absent.
+ * @throws ApiError 422 for a parameter of the route that occurs more than once
+ */
+export function readParameters(text: string, { query = {} }: Pick<Route, 'query'>): URLSearchParams {
+  const given = new URLSearchParams(text)
+  if (given.size === 0) return given
+  const repeated = Object.keys(query).find(name => given.getAll(name).length > 1)
+  if (repeated !== undefined)
+    throw invalidField(repeated, `The \`${repeated}\` parameter must not be given more than once.`)
+  return new URLSearchParams([...given].filter(([name, value]) => value !== '' || REFERENCE.test(name)))
 }

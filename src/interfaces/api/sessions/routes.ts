@@ -1,4 +1,4 @@
-/** Serves sign-in and sign-out of the dashboard and the change of a password. */
+/** Serves sign-in and sign-out of the dashboard, the sessions of a user, and the change of a password. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { foldAddress } from '../../../protocols/smtp/address.ts'
@@ -7,11 +7,12 @@ import { SESSION_IDLE_MS, type Sessions } from '../../../resources/accounts/sess
 import { findAccount } from '../../../resources/accounts/user-rows.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { accountSchema, accountView } from '../accounts/schema.ts'
-import { ApiError } from '../api-error.ts'
-import { clearCookie, type SessionCookie, setCookie } from '../auth/cookie.ts'
-import { type ApiRequest, ok, type Route, sessionOf } from '../route/route.ts'
+import { ApiError, orNotFound } from '../api-error.ts'
+import { type SessionCookie, clearCookie, setCookie } from '../auth/cookie.ts'
+import { type ApiRequest, type Route, listReply, ok, pathId, sessionOf } from '../route/route.ts'
 import { bodyReader } from '../schema/read.ts'
-import { idSchema } from '../schema/reply-schemas.ts'
+import { deletedSchema, idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { sessionRowSchema, sessionView } from './schema.ts'
 
 interface AuthRoutesOptions {
   sessions: Sessions
@@ -135,4 +136,37 @@ function tooMany(waitMs: number): ApiError {
   return new ApiError(429, 'rate_limit_exceeded', `Too many sign-in attempts. Retry after ${seconds} s.`, {
     headers: { 'retry-after': seconds },
   })
+}
+
+/** Lists the sessions of the signed-in user and ends single sessions. */
+export function sessionRoutes({ sessions }: { sessions: Pick<Sessions, 'list' | 'endOwn'> }): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/auth/sessions',
+      access: 'session',
+      summary: 'List your sessions, last seen first',
+      replies: { 200: listSchema(sessionRowSchema) },
+      async handle(request) {
+        const { userId, sessionId } = sessionOf(request)
+        const rows = await sessions.list(userId)
+        return listReply(
+          { total: rows.length, offset: 0 },
+          rows.map(row => sessionView(row, sessionId)),
+        )
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/auth/sessions/:id',
+      access: 'session',
+      summary: 'End one of your sessions',
+      replies: { 200: deletedSchema('session', 'ses') },
+      async handle(request) {
+        const id = pathId(request, 'ses')
+        orNotFound(await sessions.endOwn(sessionOf(request).userId, id), 'Session')
+        return ok({ object: 'session', id: wireId('ses', id), deleted: true })
+      },
+    },
+  ]
 }

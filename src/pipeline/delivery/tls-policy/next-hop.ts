@@ -6,7 +6,8 @@
  */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
 import type { SmartHost } from '../destinations/smart-host.ts'
-import type { StsPolicy } from './mta-sts-cache.ts'
+import type { MtaStsCache, StsPolicy } from './mta-sts-cache.ts'
+import type { Dane } from './dane.ts'
 
 /**
  * TLS preference for a message. `any`: TLS if possible. `enforced`: TLS with a verified certificate, by the
@@ -114,4 +115,29 @@ function faultOfNames(domain: string, security: DomainSecurity | undefined): NoN
 function noNames(domain: string): NoNextHop {
   const reason = `the message requires TLS, and ${domain} secures the names of its hosts neither by MTA-STS nor by DNSSEC`
   return { kind: 'bounced', enhanced: '5.7.30', reason }
+}
+
+interface SecurityOptions {
+  /** Null when MTA-STS is off. */
+  sts: MtaStsCache | null
+  /** Null without a validating resolver. */
+  dane: Dane | null
+}
+
+const NO_HOSTS: readonly string[] = []
+
+/** Finds the TLS requirements of a recipient domain, from its MTA-STS policy and DNSSEC. */
+export function createSecurityOf({ sts, dane }: SecurityOptions) {
+  return async (domain: string): Promise<DomainSecurity | undefined> => {
+    const [policy, hosts] = await Promise.all([
+      sts ? sts.policyOf(domain) : null,
+      dane ? dane.secureHosts(domain) : NO_HOSTS,
+    ])
+    const bogus =
+      'failure' in hosts ? `the MX hosts of ${domain} cannot be validated: ${hosts.failure}` : null
+    const secureHosts = 'failure' in hosts ? NO_HOSTS : hosts
+    if (policy === null && !bogus && secureHosts.length === 0) return undefined
+    const unknown = policy === undefined ? `the MTA-STS policy of ${domain} cannot be had` : null
+    return { sts: policy ?? null, secureHosts, unknown, bogus }
+  }
 }

@@ -6,6 +6,17 @@
  * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
  */
 import { collapsed } from './blanks.ts'
+import {
+  CELLS,
+  LINES,
+  LISTS,
+  PARAGRAPHS,
+  SIBLINGS,
+  TABLE_PARTS,
+  UNSEEN,
+  VOID,
+  words,
+} from './elements.ts'
 import { hiddenSelectors, isHiddenPicture, styleEffect } from './hidden-style.ts'
 import { isSameUrl, urlOf } from './link-url.ts'
 import { hasTooManyTags, readHtml } from './read-html.ts'
@@ -26,31 +37,6 @@ const RULE = '----------'
 const WORD_CHARACTERS = 10
 const LIST_NUMBER_MAX = 1_000_000
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-const VOID = words('area base br col embed hr img input link meta param source track wbr')
-/** Elements whose content is not text. */
-const UNSEEN = words('style script title template xml svg select datalist textarea iframe noembed noframes')
-/** Elements that begin and end a line. */
-const LINES = words(
-  'address article aside body caption center dd details div dt fieldset figcaption footer form header html ' +
-    'legend li main nav section summary tbody td tfoot th thead tr',
-)
-/** Elements with an empty line before and after them. */
-const PARAGRAPHS = words('blockquote dir dl figure h1 h2 h3 h4 h5 h6 hgroup menu ol p pre table ul')
-const LISTS = words('dir menu ol ul')
-const TABLE_PARTS = words('caption tbody td tfoot th thead tr')
-/** A new element ends an open one of the group, unless the boundary has been opened between them. */
-const SIBLINGS: ReadonlyMap<string, { group: readonly string[]; within: readonly string[] }> = new Map([
-  ['a', { group: ['a'], within: [] }],
-  ['p', { group: ['p'], within: ['button'] }],
-  ['li', { group: ['li'], within: [...LISTS] }],
-  ['dt', { group: ['dt', 'dd'], within: ['dl'] }],
-  ['dd', { group: ['dt', 'dd'], within: ['dl'] }],
-  ['td', { group: ['td', 'th'], within: ['tr'] }],
-  ['th', { group: ['td', 'th'], within: ['tr'] }],
-  ['tr', { group: ['tr'], within: [] }],
-])
-const CELLS = ['td', 'th', 'caption', 'table']
 const ATTRIBUTES = words('alt class data-skip-in-text height hidden href id start style value width')
 
 interface Link {

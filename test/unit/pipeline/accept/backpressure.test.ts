@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createBackpressure } from '../../../../src/pipeline/accept/backpressure.ts'
+import { createBackpressure } from '../../../../src/pipeline/accept/accept.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'

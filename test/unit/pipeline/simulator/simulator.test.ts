@@ -1,12 +1,11 @@
 import * as assert from 'uvu/assert'
 import { finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import { resultOfSimulation } from '../../../../src/pipeline/delivery/outcome/result-without-host.ts'
-import { recordFollowUps } from '../../../../src/pipeline/simulator/follow-ups.ts'
-import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
+import { recordFollowUps, simulate } from '../../../../src/pipeline/simulator/simulate.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
-import { suite, type TestContext } from '../../../kit/suite.ts'
+import { type TestContext, suite } from '../../../kit/suite.ts'
 
 const test = suite('simulator')
 

@@ -1,11 +1,5 @@
 import * as assert from 'uvu/assert'
-import { closedJson } from '../../../../src/resources/request-log/closed-json.ts'
-import {
-  loggedBody,
-  REDACTED,
-  withoutEncodedSecrets,
-  withoutSecrets,
-} from '../../../../src/resources/request-log/redact.ts'
+import { REDACTED, closedJson, loggedBody, withoutEncodedSecrets, withoutSecrets } from '../../../../src/resources/request-log/redact.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('request log: bodies')

@@ -4,11 +4,7 @@
  */
 import type * as z from 'zod'
 import type { tokenSchema } from '../../../api/access-tokens/schema.ts'
-import type {
-  accountWithPasswordSchema,
-  ownedAccountSchema,
-  usageSchema,
-} from '../../../api/accounts/schema.ts'
+import type { accountWithPasswordSchema, ownedAccountSchema, usageSchema } from '../../../api/accounts/schema.ts'
 import type { alertSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
@@ -25,23 +21,14 @@ import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schem
 import type { installationSchema } from '../../../api/installation/schema.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { holdSchema } from '../../../api/queue/schema.ts'
-import type { sourcesSchema } from '../../../api/queue/source-schema.ts'
+import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
 import type { segmentSchema } from '../../../api/segments/schema.ts'
 import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
 import type { suppressionSchema } from '../../../api/suppressions/schema.ts'
-import type {
-  templateRowSchema,
-  templateSchema,
-  versionRowSchema,
-  versionSchema,
-} from '../../../api/templates/schema.ts'
+import type { templateRowSchema, templateSchema, versionRowSchema, versionSchema } from '../../../api/templates/schema.ts'
 import type { topicSchema } from '../../../api/topics/schema.ts'
-import type {
-  webhookDeliverySchema,
-  webhookSchema,
-  webhookWithSecretSchema,
-} from '../../../api/webhooks/schema.ts'
+import type { webhookDeliverySchema, webhookSchema, webhookWithSecretSchema } from '../../../api/webhooks/schema.ts'
 import type { DoctorReport } from '../../../doctor/finding.ts'
 
 export interface List<T> {

@@ -1,0 +1,93 @@
+/**
+ * Deletes what is beyond the retention of its account: events of contacts, domains and received mail, and
+ * logged requests; and files that no row names. Events of emails are deleted with their email.
+ */
+import { type Id, firstIdAt } from '../../lib/ids.ts'
+import { inSteps } from '../../lib/sweeper.ts'
+import { type Run, command } from '../../store/model/command.ts'
+import { countDeletedEvents } from '../events/record.ts'
+import { type HorizonsOptions, horizons } from './horizons.ts'
+import type { BlobFiles } from '../../store/blobs/blobs.ts'
+import type { Db } from '../../store/model/schema.ts'
+import type { requestLogCommands } from '../request-log/commands.ts'
+import { logHorizon } from '../request-log/horizon.ts'
+
+interface EventSweeperOptions extends HorizonsOptions {
+  run: Run<typeof eventSweepCommands>
+}
+
+const EVENTS_PER_STEP_MAX = 500
+
+export const eventSweepCommands = {
+  /**
+   * @param before events with lower ids are deleted
+   * @returns the number of deleted events
+   */
+  deleteOldEvents: command<{ accountId: Id; before: Id; limit: number }, number>(
+    async (tx, { accountId, before, limit }) => {
+      const old = await tx.db
+        .selectFrom('events')
+        .select(['subjectId', 'id'])
+        .where('accountId', '=', accountId)
+        .where('id', '<', before)
+        .where(eb =>
+          eb.or([
+            eb('type', 'like', 'contact.%'),
+            eb('type', 'like', 'domain.%'),
+            eb('type', '=', 'email.received'),
+          ]),
+        )
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      for (const { subjectId, id } of old)
+        await tx.db.deleteFrom('events').where('subjectId', '=', subjectId).where('id', '=', id).execute()
+      countDeletedEvents(tx, accountId, old.length)
+      return old.length
+    },
+  ),
+}
+
+export async function* sweepEvents({ run, ...options }: EventSweeperOptions): AsyncGenerator<void> {
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = firstIdAt(horizon)
+      yield* inSteps(EVENTS_PER_STEP_MAX, limit => run('deleteOldEvents', { accountId, before, limit }))
+    }
+}
+
+/** Files per step. */
+const FILES_PER_STEP = 50
+
+/**
+ * Deletes blob files that no row names. Crashes leave such files behind, and so do refused requests whose
+ * files could not be deleted.
+ */
+export async function* sweepFiles({ db, blobs }: { db: Db; blobs: BlobFiles }): AsyncGenerator<void> {
+  let checkedCount = 0
+  for await (const names of blobs.names())
+    for (const name of names) {
+      await blobs.discard(db, name)
+      if (++checkedCount % FILES_PER_STEP === 0) yield
+    }
+}
+
+interface RequestSweeperOptions extends HorizonsOptions {
+  run: Run<typeof requestLogCommands>
+  retentionDays: number
+}
+
+const REQUESTS_PER_STEP_MAX = 500
+
+/** Deletes logged requests beyond the retention of the log and of their account's plan. */
+export async function* sweepRequests({
+  run,
+  retentionDays,
+  ...options
+}: RequestSweeperOptions): AsyncGenerator<void> {
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
+      yield* inSteps(REQUESTS_PER_STEP_MAX, limit => run('forgetRequests', { accountId, before, limit }))
+    }
+}
