@@ -2,9 +2,23 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Id } from '../../lib/ids.ts'
 import { batchCommand, command, concurrent } from '../../store/model/command.ts'
-import type { LoggedBodiesRow, LoggedRequestTable } from '../../store/model/schema/requests.ts'
-import { type LoggedRequest, type PackedRequests, unpackRequests } from './logged-request.ts'
+import type {
+  LoggedBodiesRow,
+  LoggedRequestRow,
+  LoggedRequestTable,
+} from '../../store/model/schema/requests.ts'
 import { loggedBody } from './redact.ts'
+
+/** Request to the API as the request log records it. */
+export interface LoggedRequest extends LoggedRequestRow {
+  /** First bytes of the JSON body of the request. The array has memory of its own, which is cloned as a whole. */
+  requestBody: Uint8Array | undefined
+  /** First characters of the JSON body of the reply. */
+  responseBody: string | undefined
+  /** Whether the body is longer than the part that is recorded. */
+  requestCut: boolean
+  responseCut: boolean
+}
 
 /** Bodies of a request as they are stored; null for a body that was empty or not JSON. */
 export interface StoredBodies {
@@ -21,9 +35,9 @@ export const FAILED_STATUS_MIN = 400
 
 export const requestLogCommands = {
   logRequests: concurrent(
-    batchCommand<PackedRequests, void>(
+    batchCommand<{ requests: readonly LoggedRequest[] }, void>(
       async (tx, inputs) => {
-        const requests = inputs.flatMap(unpackRequests)
+        const requests = inputs.flatMap(input => input.requests)
         await tx.rows.insert('loggedRequests', requests.map(rowOf))
         await tx.rows.insert(
           'loggedBodies',
@@ -31,7 +45,7 @@ export const requestLogCommands = {
         )
         return inputs.map(() => undefined)
       },
-      { weigh: ({ count }) => Math.ceil(count / REQUESTS_PER_WEIGHT) },
+      { weigh: ({ requests }) => Math.ceil(requests.length / REQUESTS_PER_WEIGHT) },
     ),
   ),
   /**

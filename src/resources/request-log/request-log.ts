@@ -10,8 +10,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import { TokenBuckets } from '../../lib/token-buckets.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
-import type { requestLogCommands } from './commands.ts'
-import { BODY_BYTES_MAX, type LoggedRequest, packRequests } from './logged-request.ts'
+import type { LoggedRequest, requestLogCommands } from './commands.ts'
 
 /** JSON bodies of a request. Undefined for a body that is not JSON. */
 export interface Bodies {
@@ -31,6 +30,8 @@ interface RequestLogOptions {
   onDropped(count: number, error: unknown): void
 }
 
+/** Maximum number of bytes of a body that are recorded. */
+export const BODY_BYTES_MAX = 16 * 1024
 const BATCH_INTERVAL_MS = 500
 /** Maximum number of waiting requests; further ones are dropped. */
 const WAITING_MAX = 20_000
@@ -136,9 +137,8 @@ export class RequestLog {
     for (let at = 0; at < due.length; ) {
       const batch = batchAt(due, at)
       at += batch.length
-      const packed = packRequests(batch)
-      const memory = [packed.ids.buffer, packed.numbers.buffer, packed.bodies.buffer]
-      await this.#options.run('logRequests', packed, memory).catch(error => this.#drop(batch.length, error))
+      const written = this.#options.run('logRequests', { requests: batch })
+      await written.catch(error => this.#drop(batch.length, error))
     }
   }
 
@@ -154,13 +154,13 @@ function keptBytes(length = 0): number {
   return Math.min(length, BODY_BYTES_MAX)
 }
 
-/** Cuts the bodies. The parts are copied, so that a long body does not stay in memory. */
+/** Copies the beginnings of the bodies, so that the memory around them neither stays nor moves to the writer. */
 function withBodies(row: LoggedRequestRow, { request, response }: Bodies): LoggedRequest {
   const requestCut = request !== undefined && request.length > BODY_BYTES_MAX
   const responseCut = response !== undefined && response.length > BODY_BYTES_MAX
   return {
     ...row,
-    requestBody: requestCut ? new Uint8Array(request.subarray(0, BODY_BYTES_MAX)) : request,
+    requestBody: request && new Uint8Array(request.subarray(0, BODY_BYTES_MAX)),
     responseBody: responseCut ? Buffer.from(response.slice(0, BODY_BYTES_MAX)).toString() : response,
     requestCut,
     responseCut,

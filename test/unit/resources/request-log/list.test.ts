@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
 import { type RequestFilter, findRequest, listRequests } from '../../../../src/resources/request-log/list.ts'
-import { type LoggedRequest, packRequests } from '../../../../src/resources/request-log/logged-request.ts'
+import type { LoggedRequest } from '../../../../src/resources/request-log/commands.ts'
 import { sweepRequests } from '../../../../src/resources/retention/sweepers.ts'
 import { planOf } from '../../../kit/database.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -29,7 +29,7 @@ async function log(given: readonly Given[]): Promise<Id[]> {
     ...{ requestBody: undefined, responseBody: undefined, requestCut: false, responseCut: false },
     ...more,
   }))
-  await store.run('logRequests', packRequests(requests))
+  await store.run('logRequests', { requests })
   return requests.map(({ id }) => id)
 }
 
