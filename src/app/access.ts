@@ -6,7 +6,11 @@ import { accessTokenRoutes } from '../interfaces/api/access-tokens/routes.ts'
 import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
 import { apiKeyRoutes } from '../interfaces/api/api-keys/routes.ts'
 import type { SessionCookie } from '../interfaces/api/auth/cookie.ts'
-import { type FindCredential, createFindCredential, createIsValid } from '../interfaces/api/auth/credentials.ts'
+import {
+  createFindCredential,
+  createIsValid,
+  type FindCredential,
+} from '../interfaces/api/auth/credentials.ts'
 import type { Credential, Route } from '../interfaces/api/route/route.ts'
 import type { ClientAddressOf } from '../interfaces/api/server/client-address.ts'
 import { authRoutes, sessionRoutes } from '../interfaces/api/sessions/routes.ts'

@@ -5,10 +5,9 @@
  */
 import type { Config } from '../config/config.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
-import { contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
-import { audienceAliasRoutes } from '../interfaces/api/contacts/audience-alias-routes.ts'
+import { accountContactRoutes } from '../interfaces/api/contacts/account-contact-routes.ts'
+import { audienceAliasRoutes, contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
 import { contactFileRoutes } from '../interfaces/api/contacts/file-routes.ts'
-import { placedContactRoutes } from '../interfaces/api/contacts/placed-contact-routes.ts'
 import { contactPropertyRoutes } from '../interfaces/api/contacts/property-routes.ts'
 import { contactRoutes } from '../interfaces/api/contacts/routes.ts'
 import { contactSegmentRoutes } from '../interfaces/api/contacts/segment-routes.ts'
@@ -62,7 +61,7 @@ export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): 
     ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
     ...contactAliasRoutes(options),
-    ...placedContactRoutes(options),
+    ...accountContactRoutes(options),
     ...contactSegmentRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),

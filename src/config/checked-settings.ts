@@ -4,10 +4,10 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type Setting, SettingFault, list, optionalText, text } from './setting.ts'
-import { faultIn } from '../store/opening/dialect.ts'
 import { isIP } from 'node:net'
-import { RecordFault, parseRecord } from '../protocols/dns/record-text.ts'
+import { parseRecord, RecordFault } from '../protocols/dns/record-text.ts'
+import { faultIn } from '../store/opening/dialect.ts'
+import { list, optionalText, type Setting, SettingFault, text } from './setting.ts'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 

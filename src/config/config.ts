@@ -4,6 +4,7 @@
  * every problem. Called once by each program (`main.ts`, `cli.ts`) at its start.
  */
 import { resolve } from 'node:path'
+import { editDistance } from '../lib/edit-distance.ts'
 import { PROVIDERS } from '../pipeline/delivery/destinations/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/destinations/smart-host.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
@@ -12,8 +13,7 @@ import { FAMILY_NAME, families } from './families.ts'
 import { ownListener, thisMachine } from './own-listeners.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
-import { type Source, fileSources, secretFile } from './sources.ts'
-import { editDistance } from '../lib/edit-distance.ts'
+import { fileSources, type Source, secretFile } from './sources.ts'
 
 type Values<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> }
 type Family<T> = Readonly<Record<string, Values<T>>>

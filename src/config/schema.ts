@@ -3,8 +3,34 @@
  * table, and `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and
  * images rely on them.
  */
-import { authoritiesFile, databaseUrl, filterAddress, filterUrl, readZoneRecords, sourceIps } from './checked-settings.ts'
-import { addresses, choice, choices, domain, flag, hostNames, integer, limit, list, listen, listens, networks, optionalMailbox, optionalText, planned, servers, text, tokenPrefix } from './setting.ts'
+import {
+  authoritiesFile,
+  databaseUrl,
+  filterAddress,
+  filterUrl,
+  readZoneRecords,
+  sourceIps,
+} from './checked-settings.ts'
+import {
+  addresses,
+  choice,
+  choices,
+  domain,
+  flag,
+  hostNames,
+  integer,
+  limit,
+  list,
+  listen,
+  listens,
+  networks,
+  optionalMailbox,
+  optionalText,
+  planned,
+  servers,
+  text,
+  tokenPrefix,
+} from './setting.ts'
 import { smartHost } from './smart-host.ts'
 import { warmupCaps, warmupStarts } from './warmup.ts'
 

@@ -27,7 +27,7 @@ const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/
 export function traceSources(root: string): void {
   const known = new Map<string, SourcePlaces | undefined>()
   const placesOf = (url: string) => {
-    if (!known.has(url)) known.set(url, readPlaces(url))
+    if (!known.has(url)) known.set(url, readAudiences(url))
     return known.get(url)
   }
   Error.prepareStackTrace = (error, frames) =>
@@ -65,7 +65,7 @@ function lookUp({ sources, places }: SourcePlaces, line: number, column: number)
   return { source: sources[source]!, line: sourceLine }
 }
 
-function readPlaces(url: string): SourcePlaces | undefined {
+function readAudiences(url: string): SourcePlaces | undefined {
   try {
     return JSON.parse(readFileSync(`${fileURLToPath(url)}.places`, 'utf8')) as SourcePlaces
   } catch {

@@ -31,11 +31,11 @@ import { signInPlaceCommands } from '../resources/accounts/known-places.ts'
 import { userCommands } from '../resources/accounts/user-rows.ts'
 import { alertCommands } from '../resources/alerts/operator-alerts.ts'
 import { certificateCommands } from '../resources/certificates/certificate-rows.ts'
+import { accountContactCommands } from '../resources/contacts/account-contact-commands.ts'
 import { audienceCommands } from '../resources/contacts/audience-commands.ts'
 import { contactCommands } from '../resources/contacts/contact-commands.ts'
 import { deletedAudienceCommands } from '../resources/contacts/deleted-audiences.ts'
 import { importCommands } from '../resources/contacts/import/commands.ts'
-import { placingCommands } from '../resources/contacts/placing-commands.ts'
 import { definitionCommands } from '../resources/contacts/property-definitions.ts'
 import { segmentCommands } from '../resources/contacts/segment-commands.ts'
 import { topicCommands } from '../resources/contacts/topic-commands.ts'
@@ -50,9 +50,9 @@ import { recipientCommands } from '../resources/events/commands.ts'
 import { dsnCommands } from '../resources/events/dsn-notices.ts'
 import { requestLogCommands } from '../resources/request-log/commands.ts'
 import { retentionCommands } from '../resources/retention/commands.ts'
-import { eventSweepCommands } from '../resources/retention/sweepers.ts'
 import { inboundRetentionCommands } from '../resources/retention/inbound-commands.ts'
 import { metricCommands } from '../resources/retention/metric-sweeper.ts'
+import { eventSweepCommands } from '../resources/retention/sweepers.ts'
 import { sealCommands } from '../resources/search/pack.ts'
 import { suppressionCommands } from '../resources/suppressions/suppression-rows.ts'
 import { templateCommands } from '../resources/templates/commands.ts'
@@ -72,7 +72,7 @@ export const commands = {
   ...templateCommands,
   ...audienceCommands,
   ...contactCommands,
-  ...placingCommands,
+  ...accountContactCommands,
   ...importCommands,
   ...segmentCommands,
   ...definitionCommands,

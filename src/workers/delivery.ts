@@ -25,17 +25,27 @@ import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createMayReturn } from '../pipeline/delivery/missing-domain.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
-import { type DeliveryRoute, createRouter } from '../pipeline/delivery/route.ts'
+import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
 import { createSessionPool } from '../pipeline/delivery/sessions/session-pool.ts'
 import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
 import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
 import { checkSourceNames, createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
-import type { DeliveryFunctions, DeliveryNotice, DeliveryOrder, DeliveryThreadData } from '../pipeline/delivery/threads.ts'
+import type {
+  DeliveryFunctions,
+  DeliveryNotice,
+  DeliveryOrder,
+  DeliveryThreadData,
+} from '../pipeline/delivery/threads.ts'
 import { openTlsPolicies } from '../pipeline/delivery/tls-policies.ts'
 import { DeliveryWorker } from '../pipeline/delivery/worker.ts'
-import { RESUMED, SLOWED, listDestinationCaps, listPausedDestinations } from '../pipeline/queue/destination-states.ts'
+import {
+  listDestinationCaps,
+  listPausedDestinations,
+  RESUMED,
+  SLOWED,
+} from '../pipeline/queue/destination-states.ts'
 import { HELD } from '../pipeline/queue/hold.ts'
 import { startLeaseKeeper, trackLeases } from '../pipeline/queue/leases.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue-key-rows.ts'

@@ -6,7 +6,10 @@
  * command of `commit.ts`. The HTTP API, SMTP submission, broadcasts (test emails), replies, TLS reports and
  * webhook notices call it.
  */
+
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { idKey } from '../../lib/ids.ts'
+import { TooManyWaiting } from '../../lib/semaphore.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
 import type { BlobReservation, BlobReservations } from '../../store/blobs/reservations.ts'
@@ -17,12 +20,10 @@ import type { OpenFetching } from './fetch-attachments.ts'
 import { createInFlightRequests } from './idempotency-in-flight.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
-import { type Refusal, isRefusal, refuseAt, refuseField } from './refusal.ts'
+import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import type { NewEmail } from './store-emails.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 import { transferablesOf } from './transferables.ts'
-import { FairSemaphore } from '../../lib/fair-semaphore.ts'
-import { TooManyWaiting } from '../../lib/semaphore.ts'
 
 export interface Accept {
   /**
@@ -144,8 +145,8 @@ const WAITING_REQUESTS_MAX = { most: 400, maxPerOwner: 200 }
 type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
 
 /**
- * Limits the amount of mail that the writer has been given and has not stored yet. Further requests wait here,
- * before they are copied to the writer; when too many wait, requests are refused.
+ * Limits the amount of mail that the writer has been given and has not stored yet. Further requests wait
+ * here, before they are copied to the writer; when too many wait, requests are refused.
  */
 export function createBackpressure(): Backpressure {
   const room = new FairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)

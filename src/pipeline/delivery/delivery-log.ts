@@ -15,6 +15,10 @@ import type { StsFault } from './tls-policy/mta-sts-cache.ts'
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>
 
 export function createDeliveryLog(log: Log) {
+  return { ...deliveryLog(log), ...destinationLog(log), ...tlsLog(log), ...threadLog(log) }
+}
+
+function deliveryLog(log: Log) {
   return {
     attemptFinished(delivery: ClaimedDelivery, { kind, text, hostAttempts }: AttemptResult) {
       const level = kind === 'delivered' ? 'debug' : 'info'
@@ -42,6 +46,11 @@ export function createDeliveryLog(log: Log) {
         `A reply of a mail server raised the alert ${kind}`,
       )
     },
+  }
+}
+
+function destinationLog(log: Log) {
+  return {
     destinationPaused(path: PathKey, { until, reason }: BreakerState) {
       const retryAt = new Date(until).toISOString()
       log.warn(
@@ -79,7 +88,16 @@ export function createDeliveryLog(log: Log) {
     sourceNameCheckFailed(err: unknown) {
       log.error({ event: 'source_name_check_failed', err }, 'Names of source addresses could not be checked')
     },
-    daneChanged(isOn: boolean, dns: { validatingResolver: string | null; signedName: string }, reason: string) {
+  }
+}
+
+function tlsLog(log: Log) {
+  return {
+    daneChanged(
+      isOn: boolean,
+      dns: { validatingResolver: string | null; signedName: string },
+      reason: string,
+    ) {
       const { validatingResolver: resolver, signedName } = dns
       if (isOn) log.info({ event: 'dane_enabled', resolver }, 'DANE is on')
       else
@@ -100,6 +118,11 @@ export function createDeliveryLog(log: Log) {
     tlsResultsStoreFailed(err: unknown) {
       log.error({ event: 'tls_results_store_failed', err }, 'Results for TLS reports could not be stored')
     },
+  }
+}
+
+function threadLog(log: Log) {
+  return {
     fileNotRemoved(err: unknown) {
       log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted')
     },

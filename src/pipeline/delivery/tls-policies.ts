@@ -14,9 +14,9 @@ import type { tlsCommands } from '../queue/tls-rows.ts'
 import type { DeliveryLog } from './delivery-log.ts'
 import type { DeliverySettings } from './threads.ts'
 import { openDane } from './tls-policy/dane.ts'
-import { createSecurityOf } from './tls-policy/next-hop.ts'
 import { createHostTlsPolicies } from './tls-policy/host-tls-policy.ts'
 import { createMtaStsCache } from './tls-policy/mta-sts-cache.ts'
+import { createSecurityOf } from './tls-policy/next-hop.ts'
 import { createTlsResults } from './tls-policy/tls-results.ts'
 
 interface TlsPoliciesOptions {

@@ -18,8 +18,8 @@
  */
 import { hashText } from '../../lib/hash.ts'
 import type { Claim, ClaimedDelivery, QueueKey, Run } from '../../store/model/command.ts'
-import type { DestinationStateRow } from '../../store/model/schema.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
+import type { DestinationStateRow } from '../../store/model/schema.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { mayBeAbout } from '../queue/hold-rows.ts'
 import type { PathState } from '../queue/paths.ts'

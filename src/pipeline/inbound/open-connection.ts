@@ -37,8 +37,8 @@ const MANY_SHARE = 0.25
 const PROTECTED_TRANSACTION_MS = 1_000
 
 /**
- * Chooses the connection to evict. Candidates in order: connections that have not finished their TLS handshake
- * or not sent EHLO, connections without a mail transaction, and slow transactions.
+ * Chooses the connection to evict. Candidates in order: connections that have not finished their TLS
+ * handshake or not sent EHLO, connections without a mail transaction, and slow transactions.
  *
  * @param now monotonic ms
  * @param max maximum number of open connections

@@ -7,8 +7,8 @@
  */
 import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
-import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 import type { recipientCommands } from '../../resources/events/commands.ts'
+import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
 
 type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 

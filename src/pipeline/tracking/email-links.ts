@@ -11,10 +11,10 @@ import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { LinkTerms } from '../../resources/emails/link-terms.ts'
+import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import type { LinkPlan } from './find-links.ts'
 import { createClickToken, createOpenToken } from './tokens.ts'
 import { createMailToken, createUnsubscribeToken } from './unsubscribe-token.ts'
-import { escapeHtml } from '../../resources/templates/escape-html.ts'
 
 export interface LinkedEmail {
   accountId: Id

@@ -4,7 +4,7 @@
  * audience, the newest come first.
  *
  * In: account, search text and cursor. Out: a page of contacts and the total. Called by the API's
- * `placed-contact-routes.ts`.
+ * `account-contact-routes.ts`.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, sameId } from '../../lib/ids.ts'

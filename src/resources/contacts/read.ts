@@ -37,7 +37,7 @@ export function oldestAudience(db: Db, accountId: Id): Promise<AudienceRow | und
 }
 
 /** Selects contacts of existing audiences, those of the oldest audience first. */
-function placed(db: Db, accountId: Id) {
+function contactsInAudiences(db: Db, accountId: Id) {
   return db
     .selectFrom('audiences')
     .innerJoin('contacts', join =>
@@ -51,17 +51,23 @@ function placed(db: Db, accountId: Id) {
 
 /** Returns all contacts of an account with the address, at most one per audience. */
 export function contactsByAddress(db: Db, accountId: Id, email: string): Promise<ContactRow[]> {
-  return placed(db, accountId).selectAll('contacts').where('contacts.email', '=', email).execute()
+  return contactsInAudiences(db, accountId)
+    .selectAll('contacts')
+    .where('contacts.email', '=', email)
+    .execute()
 }
 
 /** Returns the audiences that contain the address, oldest first. */
 export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
-  return placed(db, accountId).selectAll('audiences').where('contacts.email', '=', email).execute()
+  return contactsInAudiences(db, accountId)
+    .selectAll('audiences')
+    .where('contacts.email', '=', email)
+    .execute()
 }
 
 /** Finds a contact in the oldest audience that has it. */
-export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promise<ContactRow | undefined> {
-  const contacts = placed(db, accountId).selectAll('contacts').limit(1)
+export function findAccountContact(db: Db, accountId: Id, ref: ContactRef): Promise<ContactRow | undefined> {
+  const contacts = contactsInAudiences(db, accountId).selectAll('contacts').limit(1)
   return 'id' in ref
     ? contacts.where('contacts.id', '=', ref.id).executeTakeFirst()
     : contacts.where('contacts.email', '=', ref.email).executeTakeFirst()
@@ -130,24 +136,24 @@ export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImpor
 }
 
 /** Selects imports into all existing audiences of the account. */
-function placedImports(db: Db, accountId: Id) {
+function accountImports(db: Db, accountId: Id) {
   const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
   return db.selectFrom('contactImports').where('audienceId', 'in', audiences)
 }
 
-export function findPlacedImport(db: Db, accountId: Id, id: Id): Promise<ContactImportRow | undefined> {
-  return placedImports(db, accountId).selectAll().where('id', '=', id).executeTakeFirst()
+export function findAccountImport(db: Db, accountId: Id, id: Id): Promise<ContactImportRow | undefined> {
+  return accountImports(db, accountId).selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 /** Lists imports of the account, newest first. */
-export async function listPlacedImports(
+export async function listAccountImports(
   db: Db,
   accountId: Id,
   states: readonly ImportState[],
   page: ListPage,
 ): Promise<FoundPage<ContactImportRow>> {
   if (states.length === 0) return { total: 0, hasMore: false, rows: [] }
-  const own = placedImports(db, accountId).where('state', 'in', states)
+  const own = accountImports(db, accountId).where('state', 'in', states)
   return findPage(own, own.selectAll(), page)
 }
 

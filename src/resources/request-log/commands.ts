@@ -11,7 +11,9 @@ import { loggedBody } from './redact.ts'
 
 /** Request to the API as the request log records it. */
 export interface LoggedRequest extends LoggedRequestRow {
-  /** First bytes of the JSON body of the request. The array has memory of its own, which is cloned as a whole. */
+  /**
+   * First bytes of the JSON body of the request. The array has memory of its own, which is cloned as a whole.
+   */
   requestBody: Uint8Array | undefined
   /** First characters of the JSON body of the reply. */
   responseBody: string | undefined

@@ -154,7 +154,9 @@ function keptBytes(length = 0): number {
   return Math.min(length, BODY_BYTES_MAX)
 }
 
-/** Copies the beginnings of the bodies, so that the memory around them neither stays nor moves to the writer. */
+/**
+ * Copies the beginnings of the bodies, so that the memory around them neither stays nor moves to the writer.
+ */
 function withBodies(row: LoggedRequestRow, { request, response }: Bodies): LoggedRequest {
   const requestCut = request !== undefined && request.length > BODY_BYTES_MAX
   const responseCut = response !== undefined && response.length > BODY_BYTES_MAX

@@ -2,15 +2,15 @@
  * Deletes what is beyond the retention of its account: events of contacts, domains and received mail, and
  * logged requests; and files that no row names. Events of emails are deleted with their email.
  */
-import { type Id, firstIdAt } from '../../lib/ids.ts'
+import { firstIdAt, type Id } from '../../lib/ids.ts'
 import { inSteps } from '../../lib/sweeper.ts'
-import { type Run, command } from '../../store/model/command.ts'
-import { countDeletedEvents } from '../events/record.ts'
-import { type HorizonsOptions, horizons } from './horizons.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
+import { command, type Run } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
+import { countDeletedEvents } from '../events/record.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
 import { logHorizon } from '../request-log/horizon.ts'
+import { type HorizonsOptions, horizons } from './horizons.ts'
 
 interface EventSweeperOptions extends HorizonsOptions {
   run: Run<typeof eventSweepCommands>

@@ -128,7 +128,10 @@ test('queue: a rate limit slows a destination down until it is removed', async (
   const { mailhorn, session, send, post, get } = shared
   const destination = 'mx.there.example'
   const slowed = await post('/destinations/slow', { destination, messages_per_minute: 2 })
-  assert.equal([slowed.object, slowed.destination, slowed.messages_per_minute], ['destination_slow', destination, 2])
+  assert.equal(
+    [slowed.object, slowed.destination, slowed.messages_per_minute],
+    ['destination_slow', destination, 2],
+  )
   assert.equal((await get('/destinations/slow')).data, [slowed])
   /** Returns the destination when the email waits for it; undefined when the email has been delivered. */
   const waitingFor = async (id: string) => {
@@ -156,7 +159,10 @@ test('queue: a rate limit slows a destination down until it is removed', async (
   assert.equal((await get('/destinations/slow')).data, [])
   for (const messages_per_minute of [0, 60_001, 1.5, 'many', undefined])
     assertRefusal(
-      await mailhorn.call('POST', '/destinations/slow', { session, body: { destination, messages_per_minute } }),
+      await mailhorn.call('POST', '/destinations/slow', {
+        session,
+        body: { destination, messages_per_minute },
+      }),
       {
         status: 422,
         name: messages_per_minute === undefined ? 'missing_required_field' : 'validation_error',
@@ -183,7 +189,9 @@ test('queue: only the operator may read or change the queue', async () => {
     ['POST', '/destinations/unslow'],
   ] as const) {
     const body =
-      method === 'POST' ? { body: { domain: 'there.example', destination: 'mx', messages_per_minute: 1 } } : {}
+      method === 'POST'
+        ? { body: { domain: 'there.example', destination: 'mx', messages_per_minute: 1 } }
+        : {}
     assertRefusal(await mailhorn.call(method, path, { session, ...body }), {
       status: 403,
       name: 'invalid_access',

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ApiError, invalidField } from '../api-error.ts'
-import { type ByteList, VALUES_MAX, surveyJson } from './json-prescan.ts'
+import { type ByteList, surveyJson, VALUES_MAX } from './json-prescan.ts'
 
 const NESTING_MAX = 64
 

@@ -6,15 +6,15 @@ import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
+import type { accountContactCommands } from '../../../resources/contacts/account-contact-commands.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
 import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
 import { ConsentQuestions, sentenceOf, surveyImport } from '../../../resources/contacts/import/survey.ts'
-import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import {
+  findAccountImport,
   findAudience,
-  findPlacedImport,
   findTopic,
-  listPlacedImports,
+  listAccountImports,
 } from '../../../resources/contacts/read.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
@@ -35,7 +35,7 @@ import {
 import { type NamedAudience, unknownSegment, unknownTopic } from './schema.ts'
 
 export interface ImportFormsOptions {
-  store: { db: Db; run: Run<typeof placingCommands>; blobs: Pick<BlobFiles, 'drafts'> }
+  store: { db: Db; run: Run<typeof accountContactCommands>; blobs: Pick<BlobFiles, 'drafts'> }
   importContacts: ImportContacts
   clock: Clock
   newId: IdSource
@@ -71,7 +71,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       async handle({ query, credential: { accountId } }) {
         const states = readImportStates(query)
         const page = readCursorPage(query, 'imp', 'an import')
-        return pageReply(await listPlacedImports(db, accountId, states, page), sdkImportView)
+        return pageReply(await listAccountImports(db, accountId, states, page), sdkImportView)
       },
     },
     {
@@ -82,7 +82,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       replies: { 200: sdkImportSchema },
       async handle(request) {
         const id = pathId(request, 'imp')
-        const row = await findPlacedImport(db, request.credential.accountId, id)
+        const row = await findAccountImport(db, request.credential.accountId, id)
         return ok(sdkImportView(orNotFound(row, 'Import')))
       },
     },
@@ -106,7 +106,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
     await requireNamed(store.db, accountId, audiences, form.subscriptions)
     const home = async () => {
       const at = clock.now()
-      return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
+      return store.run('oldestOrNewAudience', { accountId, newAudienceId: newId(at), at })
     }
     const read = <T>(work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> => {
       const bytes = drafts.pieces(draft.name, PIECE_BYTES)

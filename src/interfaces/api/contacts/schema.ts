@@ -71,12 +71,12 @@ const places = {
       description: 'Audiences to which the contact is added; by default the oldest of the account.',
     }),
 }
-export const placedContactSchema = newContactSchema.extend({
+export const newAccountContactSchema = newContactSchema.extend({
   ...places,
   topics: subscriptionsSchema.shape.topics.optional(),
 })
-const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }))
-export const placedContactChangesSchema = contactChangesSchema.extend(oneAudience)
+const readAudiences = bodyReader(z.object({ ...places, topics: newAccountContactSchema.shape.topics }))
+export const accountContactChangesSchema = contactChangesSchema.extend(oneAudience)
 const readOneAudience = bodyReader(z.object(oneAudience))
 
 export const contactSchema = z
@@ -114,7 +114,7 @@ export const contactQuery = {
   after: idSchema('con').optional(),
   before: idSchema('con').optional(),
 }
-export const placedContactQuery = {
+export const accountContactQuery = {
   ...contactQuery,
   audience_id: idSchema('aud').optional().meta({ description: 'Only contacts of this audience.' }),
   segment_id: idSchema('aud').optional().meta({ description: 'Alias of `audience_id`.' }),
@@ -146,11 +146,11 @@ export interface NamedAudience {
 }
 
 /** @throws ApiError 422 for an invalid id of an audience or a topic */
-export function readPlacement(body: unknown): {
+export function readMemberships(body: unknown): {
   audiences: NamedAudience[]
   subscriptions: TopicSubscription[]
 } {
-  const { audienceId, segmentId, segments = [], topics = [] } = readPlaces(body)
+  const { audienceId, segmentId, segments = [], topics = [] } = readAudiences(body)
   const texts: [path: string, text: string | undefined][] = [
     ['audience_id', audienceId],
     ['segment_id', segmentId],

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
-import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
+import type { accountContactCommands } from '../../../resources/contacts/account-contact-commands.ts'
 import { audiencesWith, findAudience } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/model/command.ts'
 import { orNotFound } from '../api-error.ts'
@@ -13,16 +13,16 @@ import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-pag
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
-import { placedContactOf } from './alias-routes.ts'
+import { accountContactOf } from './alias-routes.ts'
 import { contactIn, type contactRoutes } from './routes.ts'
 import { refusedContact } from './schema.ts'
 
-type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
+type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof accountContactCommands> } }
 
 const SEGMENTS: Listed = { prefixes: ['aud'], name: 'Segment', what: 'a segment', fallback: 20 }
 const PATH = '/contacts/:contact_id/segments'
 
-const STAYS = {
+const STAYS_IN_LAST = {
   path: 'segment_id',
   message: 'The contact stays in the segment, because it is in no other. Delete the contact to remove it.',
 }
@@ -49,7 +49,7 @@ function listRoute({ store }: Options): Route {
     replies: { 200: listSchema(accountSegmentSchema) },
     async handle(request) {
       const page = readIdPage(request.query, SEGMENTS)
-      const { accountId, email } = await placedContactOf(store, request)
+      const { accountId, email } = await accountContactOf(store, request)
       const all = (await audiencesWith(store.db, accountId, email)).reverse().map(accountSegmentView)
       return pageReply(cutIdPage(all, page, SEGMENTS))
     },
@@ -65,7 +65,7 @@ function addRoute({ store, clock, newId }: Options): Route {
     replies: { 200: addedSchema },
     async handle(request) {
       const place = await placeOf(store, request)
-      const { audienceId, id } = await placedContactOf(store, request)
+      const { audienceId, id } = await accountContactOf(store, request)
       const at = clock.now()
       const input = { ...place, from: { audienceId, id }, id: newId(at), at }
       const contact = contactIn(await store.run('copyContact', input))
@@ -95,13 +95,13 @@ function removeRoute({ store, clock, newId }: Options): Route {
     replies: { 200: removedSchema },
     async handle(request) {
       const place = await placeOf(store, request)
-      const { email } = await placedContactOf(store, request)
+      const { email } = await accountContactOf(store, request)
       const at = clock.now()
-      const answer = await store.run('takeOutContact', { ...place, email, newAudienceId: newId(at), at })
+      const answer = await store.run('removeFromAudience', { ...place, email, newAudienceId: newId(at), at })
       if (typeof answer === 'object') throw refusedContact(answer.refused)
       const id = wireId('aud', place.audienceId)
-      const reply = { object: 'segment', id, audienceId: id, deleted: answer === 'taken-out' }
-      return ok(withWarnings(reply, answer === 'stays' ? [STAYS] : []))
+      const reply = { object: 'segment', id, audienceId: id, deleted: answer === 'removed' }
+      return ok(withWarnings(reply, answer === 'stays' ? [STAYS_IN_LAST] : []))
     },
   }
 }

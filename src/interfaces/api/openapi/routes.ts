@@ -1,7 +1,8 @@
 /** Serves the OpenAPI document and the text about the API for language models. */
-import * as z from 'zod'
+
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import * as z from 'zod'
 import { acceptsGzip } from '../../../lib/accept-encoding.ts'
 import type { SessionCookie } from '../auth/cookie.ts'
 import type { ApiRequest, RawHttpReply, Route } from '../route/route.ts'

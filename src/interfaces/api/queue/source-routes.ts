@@ -1,9 +1,13 @@
 /** Serves the source IP addresses and their warm-up to operators. */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
-import { type SourceEntry, type SourceReportOptions, reportSources } from '../../../pipeline/delivery/shaping/source-report.ts'
+import {
+  reportSources,
+  type SourceEntry,
+  type SourceReportOptions,
+} from '../../../pipeline/delivery/shaping/source-report.ts'
 import { requireOperator } from '../auth/operator.ts'
-import { type Route, ok } from '../route/route.ts'
+import { ok, type Route } from '../route/route.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 

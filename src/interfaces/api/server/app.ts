@@ -4,7 +4,7 @@
  * Called by `app/http.ts`.
  */
 import { promisify } from 'node:util'
-import { type ZlibOptions, gzip } from 'node:zlib'
+import { gzip, type ZlibOptions } from 'node:zlib'
 import Koa, { type Context, type Middleware } from 'koa'
 import { acceptsGzip } from '../../../lib/accept-encoding.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -27,10 +27,10 @@ import type { ApiReply, Credential, RawHttpReply, Route, SendWork } from '../rou
 import { scopesOfRoute } from '../route/route-scopes.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
-import { type Routing, createRouting, notOfferedMessage, readParameters } from './routing.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { type CountRequest, type RequestState, recordRequests } from './record-requests.ts'
 import { checkHead } from './request-head.ts'
+import { createRouting, notOfferedMessage, type Routing, readParameters } from './routing.ts'
 import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
 

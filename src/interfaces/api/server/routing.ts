@@ -4,8 +4,8 @@
  */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import type { Route } from '../route/route.ts'
 import { invalidField } from '../api-error.ts'
+import type { Route } from '../route/route.ts'
 
 export interface Routing {
   /** Calls the route for path and method, or the next middleware if there is none. */

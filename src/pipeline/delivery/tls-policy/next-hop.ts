@@ -6,8 +6,8 @@
  */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
 import type { SmartHost } from '../destinations/smart-host.ts'
-import type { MtaStsCache, StsPolicy } from './mta-sts-cache.ts'
 import type { Dane } from './dane.ts'
+import type { MtaStsCache, StsPolicy } from './mta-sts-cache.ts'
 
 /**
  * TLS preference for a message. `any`: TLS if possible. `enforced`: TLS with a verified certificate, by the

@@ -6,17 +6,7 @@
  * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
  */
 import { collapsed } from './blanks.ts'
-import {
-  CELLS,
-  LINES,
-  LISTS,
-  PARAGRAPHS,
-  SIBLINGS,
-  TABLE_PARTS,
-  UNSEEN,
-  VOID,
-  words,
-} from './elements.ts'
+import { CELLS, LINES, LISTS, PARAGRAPHS, SIBLINGS, TABLE_PARTS, UNSEEN, VOID, words } from './elements.ts'
 import { hiddenSelectors, isHiddenPicture, styleEffect } from './hidden-style.ts'
 import { isSameUrl, urlOf } from './link-url.ts'
 import { hasTooManyTags, readHtml } from './read-html.ts'

@@ -1,7 +1,8 @@
 /** Says in words what a code means for a recipient, and what the sender or the operator can do. */
+
+import { editDistance } from '../../../lib/edit-distance.ts'
 import type { Cause } from './cause.ts'
 import type { ExplanationCode } from './codes.ts'
-import { editDistance } from '../../../lib/edit-distance.ts'
 
 /** What the words name. */
 export interface WordFacts extends Partial<Omit<Cause, 'code' | 'last'>> {

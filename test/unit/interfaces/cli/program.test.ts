@@ -669,7 +669,10 @@ test('source warmup: progress and messages of today are shown', async t => {
     '192.0.2.2  2     100  google 70, other 5                    0',
   ])
   const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
-  assert.equal([warm.warmup, warm.rests[0].destination, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
+  assert.equal(
+    [warm.warmup, warm.rests[0].destination, warm.rests[0].reason],
+    [null, 'mx.down.test', 'no answer'],
+  )
   assert.equal(cold.warmup, {
     day: 2,
     cap: 100,

@@ -323,7 +323,12 @@ class History {
     const { run, clock } = this.#account
     const { audienceId, ...terms } = this.#at(audience)
     const ids = { ids: [newId(clock.now())], newAudienceId: newId(clock.now()), audienceIds: [audienceId] }
-    await run('placeContact', { ...terms, ...ids, fields: this.#fields(person, hasLeft), subscriptions: [] })
+    await run('addAccountContact', {
+      ...terms,
+      ...ids,
+      fields: this.#fields(person, hasLeft),
+      subscriptions: [],
+    })
     if (this.#model.contacts[audience]!.has(person)) return
     const known = this.#known(person)
     const stays = known.length > 0 && known.every(contact => contact.hasLeft)

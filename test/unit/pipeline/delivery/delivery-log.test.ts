@@ -76,7 +76,13 @@ test('DANE: turning on is information, turning off is an error with its reason',
   events.daneChanged(true, dns, '')
   events.daneChanged(false, dns, 'the answer is not validated')
   assert.equal(
-    lines.map(({ level, event, resolver, signed_name, reason }) => [level, event, resolver, signed_name, reason]),
+    lines.map(({ level, event, resolver, signed_name, reason }) => [
+      level,
+      event,
+      resolver,
+      signed_name,
+      reason,
+    ]),
     [
       ['info', 'dane_enabled', '127.0.0.1', undefined, undefined],
       ['error', 'dane_disabled', '127.0.0.1', 'org', 'the answer is not validated'],

@@ -5,7 +5,7 @@ import { recordFollowUps, simulate } from '../../../../src/pipeline/simulator/si
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
-import { type TestContext, suite } from '../../../kit/suite.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('simulator')
 

@@ -1,9 +1,9 @@
-import * as assert from 'uvu/assert'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { TARGET_LENGTH_MAX, findLinks } from '../../../../src/pipeline/tracking/find-links.ts'
-import { LINK_NUMBER_MAX } from '../../../../src/pipeline/tracking/link-numbers.ts'
+import * as assert from 'uvu/assert'
 import { rewriteHtml } from '../../../../src/pipeline/tracking/email-links.ts'
+import { findLinks, TARGET_LENGTH_MAX } from '../../../../src/pipeline/tracking/find-links.ts'
+import { LINK_NUMBER_MAX } from '../../../../src/pipeline/tracking/link-numbers.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 

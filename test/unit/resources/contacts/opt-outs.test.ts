@@ -112,7 +112,7 @@ test('opt-outs: a copied contact keeps its subscriptions and later opt-outs', as
   const [{ id }] = rows<{ id: Id }>('select id from contacts where audience_id = ?', from) as [{ id: Id }]
   const at = clock.now()
   const takeOut = () =>
-    run('takeOutContact', { accountId, audienceId: from, email: ANN, newAudienceId: newId(at), at })
+    run('removeFromAudience', { accountId, audienceId: from, email: ANN, newAudienceId: newId(at), at })
   const copy = {
     accountId,
     audienceId,
@@ -126,7 +126,7 @@ test('opt-outs: a copied contact keeps its subscriptions and later opt-outs', as
     [unwanted, left].map(one => wireId('top', one)),
   ])
   assert.equal(await run('copyContact', { ...copy, id: newId(clock.now()) }), answer)
-  assert.is(await takeOut(), 'taken-out')
+  assert.is(await takeOut(), 'removed')
   assert.equal(await remove(), { refused: 'no-contact' })
 })
 

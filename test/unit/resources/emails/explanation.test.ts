@@ -1,7 +1,16 @@
 import * as assert from 'uvu/assert'
 import { readCause } from '../../../../src/resources/emails/explanation/cause.ts'
-import { EXPLANATION_CODES, type ExplanationCode } from '../../../../src/resources/emails/explanation/codes.ts'
-import { type ExplainedDelivery, type ExplainedFacts, explainCause, explainDelivery, explainEmail } from '../../../../src/resources/emails/explanation/explain.ts'
+import {
+  EXPLANATION_CODES,
+  type ExplanationCode,
+} from '../../../../src/resources/emails/explanation/codes.ts'
+import {
+  type ExplainedDelivery,
+  type ExplainedFacts,
+  explainCause,
+  explainDelivery,
+  explainEmail,
+} from '../../../../src/resources/emails/explanation/explain.ts'
 import { suggestedDomain } from '../../../../src/resources/emails/explanation/words.ts'
 import { DELIVERY_STATE } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'

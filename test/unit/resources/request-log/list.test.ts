@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
-import { type RequestFilter, findRequest, listRequests } from '../../../../src/resources/request-log/list.ts'
 import type { LoggedRequest } from '../../../../src/resources/request-log/commands.ts'
+import { findRequest, listRequests, type RequestFilter } from '../../../../src/resources/request-log/list.ts'
 import { sweepRequests } from '../../../../src/resources/retention/sweepers.ts'
 import { planOf } from '../../../kit/database.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'

@@ -1,5 +1,11 @@
 import * as assert from 'uvu/assert'
-import { REDACTED, closedJson, loggedBody, withoutEncodedSecrets, withoutSecrets } from '../../../../src/resources/request-log/redact.ts'
+import {
+  closedJson,
+  loggedBody,
+  REDACTED,
+  withoutEncodedSecrets,
+  withoutSecrets,
+} from '../../../../src/resources/request-log/redact.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('request log: bodies')

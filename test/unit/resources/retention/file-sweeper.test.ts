@@ -1,11 +1,11 @@
-import * as assert from 'uvu/assert'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as assert from 'uvu/assert'
 import { sweepFiles } from '../../../../src/resources/retention/sweepers.ts'
 import { createBlobFiles } from '../../../../src/store/blobs/blobs.ts'
 import { HOUR_MS, postOver } from '../../../kit/mail.ts'
 import { openSqliteStore } from '../../../kit/store.ts'
-import { type TestContext, suite } from '../../../kit/suite.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('retention/file-sweeper')
 const LARGE_BYTES = 70_000

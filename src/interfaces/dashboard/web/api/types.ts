@@ -4,7 +4,11 @@
  */
 import type * as z from 'zod'
 import type { tokenSchema } from '../../../api/access-tokens/schema.ts'
-import type { accountWithPasswordSchema, ownedAccountSchema, usageSchema } from '../../../api/accounts/schema.ts'
+import type {
+  accountWithPasswordSchema,
+  ownedAccountSchema,
+  usageSchema,
+} from '../../../api/accounts/schema.ts'
 import type { alertSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
@@ -26,9 +30,18 @@ import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/q
 import type { segmentSchema } from '../../../api/segments/schema.ts'
 import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
 import type { suppressionSchema } from '../../../api/suppressions/schema.ts'
-import type { templateRowSchema, templateSchema, versionRowSchema, versionSchema } from '../../../api/templates/schema.ts'
+import type {
+  templateRowSchema,
+  templateSchema,
+  versionRowSchema,
+  versionSchema,
+} from '../../../api/templates/schema.ts'
 import type { topicSchema } from '../../../api/topics/schema.ts'
-import type { webhookDeliverySchema, webhookSchema, webhookWithSecretSchema } from '../../../api/webhooks/schema.ts'
+import type {
+  webhookDeliverySchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../../../api/webhooks/schema.ts'
 import type { DoctorReport } from '../../../doctor/finding.ts'
 
 export interface List<T> {

@@ -144,7 +144,12 @@ function columnsOf(
         <>
           {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
           {destination !== null && (
-            <Button small icon="slow" label={`Limit rate to ${destination}`} onClick={() => onSlow(destination)} />
+            <Button
+              small
+              icon="slow"
+              label={`Limit rate to ${destination}`}
+              onClick={() => onSlow(destination)}
+            />
           )}
         </>
       ),

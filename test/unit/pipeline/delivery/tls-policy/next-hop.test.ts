@@ -33,7 +33,12 @@ for (const [asked, security, sessions, verified] of [
   ['enforced', { secureHosts: ['mx.test'] }, 'destination dane verified', true],
   ['required', { secureHosts: ['mx.test'] }, 'destination dane verified', true],
   ['waived', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'destination', false],
-  ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'destination dane sts *.there.test mx.test', true],
+  [
+    'any',
+    { secureHosts: ['mx.test'], sts: sts('enforce') },
+    'destination dane sts *.there.test mx.test',
+    true,
+  ],
 ] as const)
   test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
     const found = nextHop(asked, security as Partial<DomainSecurity>)

@@ -15,10 +15,10 @@ async function open(t: TestContext) {
   return {
     ...audience,
     takeOut: (audienceId: Id, email = ANN) =>
-      run('takeOutContact', { accountId, audienceId, email, newAudienceId: newId(at()), at: at() }),
+      run('removeFromAudience', { accountId, audienceId, email, newAudienceId: newId(at()), at: at() }),
     place: async (audienceIds: readonly Id[], firstName: string | null = null) => {
       const none = { lastName: null, unsubscribed: false, properties: new Map() }
-      const answer = await run('placeContact', {
+      const answer = await run('addAccountContact', {
         ...{ accountId, audienceIds, newAudienceId: newId(at()), subscriptions: [], at: at() },
         ids: [newId(at()), ...audienceIds.slice(1).map(() => newId(at()))],
         fields: { email: ANN, firstName, ...none },
@@ -53,7 +53,7 @@ test('removed from the only segment: the contact moves to "Contacts" with its id
   })
   const subscriptions = [{ topicId, subscribed: false }]
   await run('subscribe', { accountId, audienceId, ref: { id }, subscriptions, at: clock.now() })
-  assert.is(await takeOut(audienceId), 'taken-out')
+  assert.is(await takeOut(audienceId), 'removed')
   const list = (await named('Contacts'))!
   const [moved] = await contacts(list)
   assert.equal([wireId('con', moved!.id), moved!.firstName], [wireId('con', id), 'Ann'])
@@ -86,7 +86,7 @@ test('removed from one of two segments: the other keeps its contact, and no list
   const other = await newAudience()
   await add({ email: ANN })
   await add({ email: ANN }, other)
-  assert.is(await takeOut(audienceId), 'taken-out')
+  assert.is(await takeOut(audienceId), 'removed')
   assert.equal([(await contacts()).length, (await contacts(other)).length], [0, 1])
   assert.is(await named('Contacts'), undefined)
 })

@@ -5,10 +5,10 @@
  */
 
 import { type Id, idKey, wireId } from '../../../lib/ids.ts'
+import type { accountContactCommands } from '../../../resources/contacts/account-contact-commands.ts'
 import type { AccountContactsQuery } from '../../../resources/contacts/account-list.ts'
 import type { ContactChanges, ContactView } from '../../../resources/contacts/contact.ts'
 import type { ContactsFound } from '../../../resources/contacts/list.ts'
-import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { findAudience } from '../../../resources/contacts/read.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
@@ -18,24 +18,24 @@ import { type Warning, warningsSchema, withWarnings } from '../route/warnings.ts
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactIn, contactList, type contactRoutes } from './routes.ts'
 import {
+  accountContactQuery,
   type NamedAudience,
-  placedContactQuery,
-  placedContactSchema,
+  newAccountContactSchema,
   readAudienceQuery,
   readContact,
   readContactChanges,
   readContactQuery,
-  readPlacement,
+  readMemberships,
   unknownSegment,
 } from './schema.ts'
 import { TYPED_PROPERTIES } from './typed-properties.ts'
 
 type Options = Parameters<typeof contactRoutes>[0] & {
-  store: { run: Run<typeof placingCommands> }
+  store: { run: Run<typeof accountContactCommands> }
   reader: { listAccountContacts(query: AccountContactsQuery): Promise<ContactsFound | undefined> }
 }
 
-const placedSchema = TYPED_PROPERTIES.schema.extend({ warnings: warningsSchema })
+const addedContactSchema = TYPED_PROPERTIES.schema.extend({ warnings: warningsSchema })
 
 const HAS_LEFT: Warning = {
   path: 'unsubscribed',
@@ -44,14 +44,14 @@ const HAS_LEFT: Warning = {
     'Update the contact to subscribe it again.',
 }
 
-export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {
+export function accountContactRoutes({ store, reader, clock, newId }: Options): Route[] {
   return [
     {
       method: 'GET',
       path: '/contacts',
       access: 'session',
       summary: 'List and search the contacts of the account, each address once (newer SDKs)',
-      query: placedContactQuery,
+      query: accountContactQuery,
       replies: { 200: listSchema(TYPED_PROPERTIES.schema) },
       async handle({ query, credential: { accountId } }) {
         const asked = readContactQuery(query)
@@ -69,18 +69,18 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       access: 'session',
       summary:
         'Add a contact to the given audiences, or to the oldest one; an existing contact is returned unchanged (newer SDKs)',
-      body: placedContactSchema,
-      replies: { 201: placedSchema },
+      body: newAccountContactSchema,
+      replies: { 201: addedContactSchema },
       async handle({ credential: { accountId }, ...request }) {
         const body = await request.body()
         const fields = readContact(body)
-        const { audiences, subscriptions } = readPlacement(body)
+        const { audiences, subscriptions } = readMemberships(body)
         const audienceIds = [...new Map(audiences.map(({ id }) => [idKey(id), id])).values()]
         await Promise.all(audiences.map(named => audienceNamed(accountId, named)))
         const at = clock.now()
         const ids = [newId(at), ...audienceIds.slice(1).map(() => newId(at))]
         const input = { accountId, audienceIds, ids, newAudienceId: newId(at), fields, subscriptions, at }
-        const answer = await store.run('placeContact', input)
+        const answer = await store.run('addAccountContact', input)
         const contact = contactIn(answer)
         const kept = answer !== 'no-topic' && 'kept' in answer ? answer.kept : []
         const warnings = kept.flatMap(contact =>

@@ -16,7 +16,7 @@ import { findContacts, moveContact, writeContacts } from './write-contacts.ts'
 /** Name of the audience for contacts that are in no other; it is created with the first of them. */
 const FIRST_AUDIENCE = 'Contacts'
 
-interface NewPlacedContact {
+interface NewAccountContact {
   accountId: Id
   /**
    * Distinct audiences. An empty list stands for an audience that has the address, or for the oldest one of
@@ -33,16 +33,19 @@ interface NewPlacedContact {
 }
 
 /** `kept` has the contacts that existed and were not changed. */
-type PlacedAnswer = { contact: ContactView; kept: ContactView[] } | { refused: ContactRefusal } | 'no-topic'
+type AccountContactAnswer =
+  | { contact: ContactView; kept: ContactView[] }
+  | { refused: ContactRefusal }
+  | 'no-topic'
 
 interface ContactKey {
   audienceId: Id
   id: Id
 }
 
-export const placingCommands = {
+export const accountContactCommands = {
   /** Returns the oldest audience of the account, which is created if there is none. */
-  homeAudience: command<{ accountId: Id; newAudienceId: Id; at: number }, Id>(
+  oldestOrNewAudience: command<{ accountId: Id; newAudienceId: Id; at: number }, Id>(
     async (tx, { accountId, newAudienceId, at }) => {
       const oldest = await oldestAudience(tx.db, accountId)
       return (
@@ -55,7 +58,7 @@ export const placingCommands = {
    * Creates the contact in those of the audiences that do not have its address, or in none. Returns the
    * contact in the first of the audiences, or 'no-topic' if a topic does not belong to the account.
    */
-  placeContact: command<NewPlacedContact, PlacedAnswer>(async (tx, input) => {
+  addAccountContact: command<NewAccountContact, AccountContactAnswer>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input
     if (!(await hasTopics(tx, accountId, subscriptions))) return 'no-topic'
     const known = await contactsByAddress(tx.db, accountId, fields.email)
@@ -113,16 +116,16 @@ export const placingCommands = {
    * "Contacts", which is created if there is none. Returns 'stays' if it is in no other audience than that
    * one.
    */
-  takeOutContact: command<
+  removeFromAudience: command<
     ContactPlace & { email: string; newAudienceId: Id; at: number },
-    { refused: ContactRefusal } | 'taken-out' | 'stays'
+    { refused: ContactRefusal } | 'removed' | 'stays'
   >(async (tx, { email, newAudienceId, at, ...place }) => {
     if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
     const [before] = await findContacts(tx.rows.find, place, [{ email }])
     if (!before) return { refused: 'no-contact' }
     if ((await audiencesWith(tx.db, place.accountId, email)).length > 1) {
       await writeContacts(tx, place, [{ before, after: null }], at)
-      return 'taken-out'
+      return 'removed'
     }
     const list = await findContactList(tx, place.accountId)
     if (list && sameId(list, place.audienceId)) return 'stays'
@@ -133,7 +136,7 @@ export const placingCommands = {
     const refused = await refusalOf(tx, after, null, after)
     if (refused) return { refused }
     await moveContact(tx, before, after)
-    return 'taken-out'
+    return 'removed'
   }),
 }
 
