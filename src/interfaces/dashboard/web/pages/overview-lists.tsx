@@ -25,7 +25,7 @@ const PROBLEM_COLUMNS: readonly Column<EmailRow>[] = [
   timeColumn('Date', ({ created_at }) => created_at),
 ]
 const PROVIDER_COLUMNS: readonly Column<Destination>[] = [
-  { head: 'Server', text: ({ site }) => site },
+  { head: 'Server', text: ({ destination }) => destination },
   {
     head: 'Delivered',
     kind: 'number',
@@ -86,8 +86,8 @@ export function Providers() {
       name="Receiving servers today"
       list={{ ...list, data: list.data && { data: list.data.data } }}
       columns={PROVIDER_COLUMNS}
-      keyOf={({ site }) => site}
-      href={({ site }) => `/destinations?site=${encodeURIComponent(site)}`}
+      keyOf={({ destination }) => destination}
+      href={({ destination }) => `/destinations?destination=${encodeURIComponent(destination)}`}
       empty={{
         icon: 'destinations',
         title: 'No deliveries today',
