@@ -42,8 +42,8 @@ async function leaveEverything(email: string): Promise<void> {
 
 test('emails are filtered by what the address says, and go back with the reader', async () => {
   await goTo('/emails')
-  await page.getByLabel('Search subjects').fill('invoice')
-  await page.waitForURL(/q=invoice/)
+  await page.getByLabel('Search emails').fill('invoice')
+  await page.waitForURL(/search=invoice/)
   await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
   await page.getByRole('link', { name: 'How do you like your lamp?' }).waitFor({ state: 'detached' })
   await page.getByLabel('Any status').selectOption('Bounced')
@@ -51,8 +51,8 @@ test('emails are filtered by what the address says, and go back with the reader'
   await page.getByRole('link', { name: 'Your invoice 1042' }).click()
   await page.getByText('does not exist.').first().waitFor()
   await page.goBack()
-  assert.is(await page.getByLabel('Search subjects').inputValue(), 'invoice')
-  await page.getByLabel('Search subjects').fill('nothing like it')
+  assert.is(await page.getByLabel('Search emails').inputValue(), 'invoice')
+  await page.getByLabel('Search emails').fill('nothing like it')
   await page.getByRole('heading', { name: 'No results' }).waitFor()
   await button('Clear filters').last().click()
   await page.getByRole('link', { name: 'How do you like your lamp?' }).waitFor()
@@ -469,7 +469,7 @@ test('the keyboard goes to places and to the search', async () => {
   await page.getByRole('heading', { name: 'Emails', exact: true }).waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('lamp')
-  await page.waitForURL(/q=lamp/)
+  await page.waitForURL(/search=lamp/)
 })
 
 test('the theme is chosen, and stays', async () => {

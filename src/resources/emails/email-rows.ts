@@ -108,6 +108,11 @@ export function messageIdOf({
   return messageId === OWN_MESSAGE_ID ? ownMessageId(id, parseStoredMailboxes(sender)[0]!.domain) : messageId
 }
 
+/** Tells whether the Message-ID is made of the email's id. */
+export function hasOwnMessageId({ messageId, id }: Pick<EmailRow, 'messageId' | 'id'>): boolean {
+  return messageId === OWN_MESSAGE_ID || messageId.startsWith(`<${idText(id)}@`)
+}
+
 export function ownMessageId(id: Id, domain: string): string {
   return `<${idText(id)}@${domain}>`
 }

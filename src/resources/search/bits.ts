@@ -41,6 +41,11 @@ export function keepCommon(bits: Bits, others: Bits): void {
   for (let i = 0; i < bits.length; i++) bits[i]! &= others[i]!
 }
 
+/** Adds `others` to `bits` in place. */
+export function addBits(bits: Bits, others: Bits): void {
+  for (let i = 0; i < bits.length; i++) bits[i]! |= others[i]!
+}
+
 export function countBits(bits: Bits): number {
   let count = 0
   for (const byte of bits) count += ONES[byte]!

@@ -7,7 +7,7 @@ import type { Db } from '../../store/model/schema.ts'
 import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type ListedEmail, readRows } from './list.ts'
-import { findMatches } from './matches.ts'
+import { findMatches, queryOf } from './matches.ts'
 import { type IndexPart, isBefore, listParts, type SearchSources } from './parts.ts'
 
 export interface Batch {
@@ -36,10 +36,11 @@ export async function readExportBatch(
   from: Id | null,
   sizes = SIZES,
 ): Promise<Batch> {
+  const query = await queryOf(reads.db, scope, filter)
   const ids: Id[] = []
   let partCount = 0
   for await (const part of partsFrom(reads.db, scope.accountId, from, sizes.slice)) {
-    const [found] = await findMatches(reads, scope, filter, [part])
+    const [found] = await findMatches(reads, scope, query, [part])
     const inPart = found && found.count > 0 ? await found.ids() : Buffer.alloc(0)
     for (let i = inPart.length / ID_BYTES - 1; i >= 0; i--) {
       const id = idAt(inPart, i)

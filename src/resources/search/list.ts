@@ -3,7 +3,7 @@ import type { Id } from '../../lib/ids.ts'
 import { type Db, EMAIL_LIST_COLUMNS, type EmailRow } from '../../store/model/schema.ts'
 import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
-import { type Found, findMatches } from './matches.ts'
+import { type Found, findMatches, queryOf } from './matches.ts'
 import { isBefore, isWithin, listParts, type SearchSources } from './parts.ts'
 
 export interface SearchPage {
@@ -34,7 +34,7 @@ export async function listEmails(
   page: SearchPage,
 ): Promise<EmailPage> {
   const parts = await listParts(reads.db, scope.accountId)
-  const found = await findMatches(reads, scope, filter, parts)
+  const found = await findMatches(reads, scope, await queryOf(reads.db, scope, filter), parts)
   const { ids, hasMore } = await cutPage(found, page)
   return {
     total: found.reduce((sum, { count }) => sum + count, 0),

@@ -1,17 +1,20 @@
 /**
- * Finds the emails that match a filter, part by part. Index blocks are searched by status, terms and subject,
+ * Finds the emails that match a filter, part by part. Index blocks are searched by status, terms and texts,
  * without reading emails. Gaps, and blocks that contain a limit of the creation time, are searched row by
  * row.
  */
+import { sameId } from '../../lib/ids.ts'
 import type { Db } from '../../store/model/schema.ts'
 import { ID_BYTES } from '../../store/model/search-index.ts'
 import { visibleSince } from '../emails/visible.ts'
 import { countBits } from './bits.ts'
 import {
+  detailsOf,
   type EmailFilter,
   FACET_COLUMNS,
   type FacetSource,
   foldSubject,
+  recipientTerm,
   type Scope,
   type SearchQuery,
   termsOf,
@@ -19,6 +22,7 @@ import {
 } from './facets.ts'
 import type { BlockHead, IndexPart, SearchSources } from './parts.ts'
 import { idsOf, matchBlocks } from './sealed.ts'
+import type { SearchWord } from './words.ts'
 
 /** Matching emails of one part. */
 export interface Found {
@@ -28,6 +32,12 @@ export interface Found {
   ids(): Promise<Buffer>
 }
 
+/** Returns a filter with the terms that the emails of a scope must have for it. */
+export async function queryOf(db: Db, scope: Scope, filter: EmailFilter): Promise<SearchQuery> {
+  const anyOf = filter.destination === undefined ? undefined : await recipientTermsOf(db, filter.destination)
+  return { ...filter, terms: termsWanted(scope, filter), anyOf }
+}
+
 /**
  * @param parts consecutive parts, newest first
  * @returns matches in the order of the parts
@@ -35,22 +45,31 @@ export interface Found {
 export async function findMatches(
   reads: SearchSources,
   scope: Scope,
-  filter: EmailFilter,
+  query: SearchQuery,
   parts: readonly IndexPart[],
 ): Promise<Found[]> {
-  const query = { ...filter, terms: termsWanted(scope, filter) }
-  const heads = parts.flatMap(({ block }) => (block && spanOf(block, filter) === 'all' ? block : []))
+  const heads = parts.flatMap(({ block }) => (block && spanOf(block, query) === 'all' ? block : []))
   const sealed = await matchBlocks(reads, scope, query, heads)
   const found: Found[] = []
   for (const part of parts) {
     const bits = part.block && sealed.get(part.block.id)
     if (bits) found.push({ part, count: countBits(bits), ids: () => idsOf(reads.db, part.block!.id, bits) })
-    else if (!part.block || spanOf(part.block, filter) === 'some') {
+    else if (!part.block || spanOf(part.block, query) === 'some') {
       const ids = await matchRows(reads.db, scope, query, part)
       found.push({ part, count: ids.length / ID_BYTES, ids: async () => ids })
     }
   }
   return found
+}
+
+/** Returns the terms of the domains that belong to a destination. */
+async function recipientTermsOf(db: Db, destination: string): Promise<ReadonlySet<string>> {
+  const domains = await db
+    .selectFrom('domainDestinations')
+    .select('domain')
+    .where('destination', '=', destination)
+    .execute()
+  return new Set(domains.map(({ domain }) => recipientTerm(domain)))
 }
 
 /** Tells whether all, some or none of a block's emails were created in the requested period. */
@@ -76,10 +95,10 @@ async function matchRows(db: Db, scope: Scope, query: SearchQuery, part: IndexPa
 function rowsOf(
   db: Db,
   { accountId, horizon }: Scope,
-  { status, subject, createdFrom, createdBefore, terms }: SearchQuery,
+  { status, subject, words, createdFrom, createdBefore, terms, anyOf }: SearchQuery,
   { afterId, lastId }: IndexPart,
 ) {
-  const isFaceted = subject !== undefined || terms.length > 0
+  const isFaceted = subject !== undefined || words || anyOf || terms.length > 0
   let query = db
     .selectFrom('emails')
     .select(['id', ...(isFaceted ? FACET_COLUMNS : [])])
@@ -95,9 +114,17 @@ function rowsOf(
   return query.execute()
 }
 
-function hasFacets(row: Partial<FacetSource>, { subject, terms }: SearchQuery): boolean {
+function hasFacets(row: Partial<FacetSource>, { subject, words, terms, anyOf }: SearchQuery): boolean {
   if (subject !== undefined && !foldSubject(row.subject!).includes(subject)) return false
-  if (terms.length === 0) return true
+  if (words && !hasWords(row as FacetSource, words)) return false
+  if (terms.length === 0 && !anyOf) return true
   const having = termsOf(row as FacetSource)
-  return terms.every(term => having.has(term))
+  return terms.every(term => having.has(term)) && (!anyOf || !having.isDisjointFrom(anyOf))
+}
+
+function hasWords(row: FacetSource, words: readonly SearchWord[]): boolean {
+  const texts = [foldSubject(row.subject), detailsOf(row)]
+  return words.every(
+    ({ part, id }) => texts.some(text => text.includes(part)) || (id !== undefined && sameId(id, row.id)),
+  )
 }

@@ -4,9 +4,9 @@ import { command, type Run } from '../../store/model/command.ts'
 import type { Db, EmailRow } from '../../store/model/schema.ts'
 import { BLOCK_EMAILS, type NewIndexBlock } from '../../store/model/search-index.ts'
 import { encodedLength, encodeOrdinals } from './bits.ts'
-import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
+import { detailsOf, FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
 import { type IndexPart, listParts } from './parts.ts'
-import { packSubjects } from './subjects.ts'
+import { packTexts } from './texts.ts'
 
 export const sealCommands = {
   /** Returns false if the emails in the range have changed, so that the block is not valid. */
@@ -38,7 +38,7 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
     const most = lastId ? size + 1 : size + leftOut
     let query = db
       .selectFrom('emails')
-      .select(['id', 'createdAt', ...FACET_COLUMNS])
+      .select(['createdAt', ...FACET_COLUMNS])
       .where('accountId', '=', accountId)
       .where('id', '>', afterId)
       .orderBy('id')
@@ -67,7 +67,7 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
   }
 }
 
-type SealedRow = FacetSource & Pick<EmailRow, 'id' | 'createdAt'>
+type SealedRow = FacetSource & Pick<EmailRow, 'createdAt'>
 
 /** @param rows every email of the range, sorted by id */
 function blockOf(
@@ -91,7 +91,8 @@ function blockOf(
     earliestAt: Math.min(...times),
     latestAt: Math.max(...times),
     ids: Buffer.concat(rows.map(({ id }) => id)),
-    subjects: packSubjects(rows.map(({ subject }) => foldSubject(subject))),
+    subjects: packTexts(rows.map(({ subject }) => foldSubject(subject))),
+    details: packTexts(rows.map(detailsOf)),
     terms,
     ordinals: encodeAll(
       terms.map(term => having.get(term)!),

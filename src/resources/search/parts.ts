@@ -4,13 +4,14 @@
  */
 import type { Id } from '../../lib/ids.ts'
 import type { Db, EmailSegmentRow } from '../../store/model/schema.ts'
-import type { SubjectCache } from './subjects.ts'
+import type { TextCache } from './texts.ts'
 
 /** The sources of a search. */
 export interface SearchSources {
   /** In a snapshot. */
   db: Db
-  subjects: SubjectCache
+  subjects: TextCache
+  details: TextCache
 }
 
 export type BlockHead = Pick<EmailSegmentRow, 'id' | 'afterId' | 'lastId' | 'earliestAt' | 'latestAt'>

@@ -10,7 +10,7 @@ import { visibleSince } from '../emails/visible.ts'
 import { type Batch, readExportBatch } from './export.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type EmailPage, listEmails, type SearchPage } from './list.ts'
-import { createSubjectCache } from './subjects.ts'
+import { createTextCache } from './texts.ts'
 
 export interface EmailReader {
   /** Returns undefined if the page begins at an email outside the scope. */
@@ -19,19 +19,22 @@ export interface EmailReader {
   readBatch(input: { scope: Scope; filter: EmailFilter; from: Id | null }): Promise<Batch>
 }
 
-/** Memory limit of cached subjects, about a million subjects of 50 characters. */
+/** Memory limit of each cache of texts, about a million subjects of 50 characters. */
 const CACHED_CHARACTERS_MAX = 64 * 1024 * 1024
 
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
-  const subjects = createSubjectCache(CACHED_CHARACTERS_MAX)
+  const caches = {
+    subjects: createTextCache(CACHED_CHARACTERS_MAX),
+    details: createTextCache(CACHED_CHARACTERS_MAX),
+  }
   return {
     readBatch: ({ scope, filter, from }) =>
-      snapshot(db => readExportBatch({ db, subjects }, scope, filter, from)),
+      snapshot(db => readExportBatch({ db, ...caches }, scope, filter, from)),
     listEmails: ({ scope, filter, page }) =>
       snapshot(async db => {
         const edge = page.after ?? page.before
         if (edge && !(await isInScope(db, scope, edge))) return undefined
-        return listEmails({ db, subjects }, scope, filter, page)
+        return listEmails({ db, ...caches }, scope, filter, page)
       }),
   }
 }

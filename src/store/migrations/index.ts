@@ -8,6 +8,7 @@ import { up as schema } from './001-schema/schema.ts'
 import { up as destinations } from './002-destinations.ts'
 import { up as alertEnds } from './003-alert-ends.ts'
 import { up as explanations } from './004-explanations.ts'
+import { up as searchDetails } from './005-search-details.ts'
 
 export interface Migration {
   name: string
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   { name: '002-destinations', up: destinations },
   { name: '003-alert-ends', up: alertEnds },
   { name: '004-explanations', up: explanations },
+  { name: '005-search-details', up: searchDetails },
 ]

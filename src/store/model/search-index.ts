@@ -22,6 +22,7 @@ export interface NewIndexBlock {
   latestAt: number
   ids: Uint8Array
   subjects: Uint8Array
+  details: Uint8Array
   terms: readonly string[]
   /** Ordinals of the emails with each term. */
   ordinals: readonly Uint8Array[]

@@ -49,8 +49,8 @@ const NEXT_SEGMENT = `
   select after_id as "afterId" from email_segments
   where account_id = $1 and last_id > $2 order by last_id limit 1`
 const INSERT = `
-  insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
-  values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
+  insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects, details)
+  values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7, $8) returning id`
 const COUNTED_ACCOUNTS_MAX = 10_000
 
 /** @param arrivals number of emails stored per account since it was announced; shared by all sessions */
@@ -180,8 +180,9 @@ async function overlaps(query: SqlQuery, { accountId, afterId, lastId }: NewInde
 }
 
 async function insert(query: SqlQuery, segment: NewIndexBlock, statuses: Uint8Array) {
-  const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
-  const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects]
+  const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details, terms, ordinals } =
+    segment
+  const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details]
   const { rows } = await query({ sql: INSERT, values, kept: true })
   const [{ id }] = rows as [{ id: number }]
   await query({

@@ -189,13 +189,15 @@ function overlaps(connection: SqliteConnection, { accountId, afterId, lastId }: 
 }
 
 function insert(connection: SqliteConnection, id: number, segment: NewIndexBlock, statuses: Uint8Array) {
-  const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
+  const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details, terms, ordinals } =
+    segment
   connection
     .prepare(
-      `insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into email_segments
+         (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects, details)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(id, accountId, afterId, lastId, earliestAt, latestAt, ids, subjects)
+    .run(id, accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details)
   connection
     .prepare('insert into email_segment_statuses (segment_id, statuses) values (?, ?)')
     .run(id, statuses)

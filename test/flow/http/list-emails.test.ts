@@ -99,6 +99,19 @@ const FILTERS: [string, number[]][] = [
   ['?domain=Other.example', [2]],
   ['?domain=nowhere.example', []],
   ['?broadcast_id=brd_01990000-0000-7000-8000-000000000000', []],
+  ['?search=order', [1, 0]],
+  ['?search=2%20order', [1]],
+  ['?search=ann@', [4, 3, 1, 0]],
+  ['?search=other.exam', [2]],
+  ['?search=failed@s', [4]],
+  ['?search=kind:b', [3]],
+  ['?search=gr%C3%B6%C3%9Fe', [2]],
+  ['?search=%3C', [4, 3, 2, 1, 0]],
+  ['?search=', [4, 3, 2, 1, 0]],
+  ['?search=%00', []],
+  ['?search=delivered%2B&status=bounced', [1]],
+  ['?search=ann@&q=order&tag=kind', []],
+  ['?template_id=tpl_01990000-0000-7000-8000-000000000000', []],
   ['?status=delivered&q=o&from=ann@here.example', [3, 0]],
   ['?status=bounced&q=1', []],
 ]
@@ -106,6 +119,31 @@ for (const [query, numbers] of FILTERS)
   test(`${query} finds ${numbers.length || 'nothing'}`, async () => {
     assert.equal(await found(query), numbers)
   })
+
+test('search finds an email by its id and by its Message-ID, with or without angle brackets', async () => {
+  const { body } = await list()
+  for (const [i, { id, message_id: messageId }] of body.data.entries()) {
+    assert.equal(await found(`?search=${id}`), [4 - i])
+    assert.equal(await found(`?search=${encodeURIComponent(messageId)}`), [4 - i])
+    assert.equal(await found(`?search=${encodeURIComponent(messageId.slice(1, -1))}`), [4 - i])
+  }
+})
+
+test('search does not refuse anything that is being typed', async () => {
+  const text = '"Ann" <ann@here.example>, eml_01990000-0000-7000-8000-000000000000'
+  for (let end = 1; end <= text.length; end++)
+    assert.is((await list(`?search=${encodeURIComponent(text.slice(0, end))}`)).status, 200)
+})
+
+test('search pages like every list', async () => {
+  const page = async (query: string) => {
+    const { body } = await list(query)
+    return [body.data.map(({ id }: { id: string }) => sent.indexOf(id)), body.has_more, body.total]
+  }
+  assert.equal(await page('?limit=2&search=ann@'), [[4, 3], true, 4])
+  assert.equal(await page('?limit=2&offset=2&search=ann@'), [[1, 0], false, 4])
+  assert.equal(await page(`?limit=2&after=${sent[3]}&search=ann@`), [[1, 0], false, 4])
+})
 
 test('filters by creation time, begin included and end excluded', async () => {
   const { body } = await list()
@@ -158,6 +196,8 @@ const REFUSED: [string, string][] = [
   ['?domain=no%20domain', 'domain'],
   ['?broadcast_id=1', 'broadcast_id'],
   [`?broadcast_id=eml_${UNKNOWN}`, 'broadcast_id'],
+  ['?template_id=welcome', 'template_id'],
+  [`?search=${'x'.repeat(501)}`, 'search'],
   ['?created_after=yesterday', 'created_after'],
   ['?created_after=2026-02-30', 'created_after'],
   ['?created_before=2026-01-01T00:00:00', 'created_before'],
@@ -179,7 +219,7 @@ test('refuses a cursor of an unknown email or another account', async () => {
 })
 
 test('excludes other accounts', async () => {
-  for (const query of ['', '?status=delivered', '?q=order', '?from=ann@here.example']) {
+  for (const query of ['', '?status=delivered', '?q=order', '?search=order', '?from=ann@here.example']) {
     const { body } = await list(query, stranger.apiKey)
     assert.equal([body.total, body.data], [0, []])
   }

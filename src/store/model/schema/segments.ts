@@ -15,8 +15,10 @@ export interface EmailSegmentRow {
   latestAt: number
   /** Ids in ascending order, 16 bytes each. The index of an email is its ordinal. */
   ids: Uint8Array
-  /** Folded subjects, see `resources/search/subjects.ts`. */
+  /** Folded subjects, packed by `resources/search/texts.ts`. */
   subjects: Uint8Array
+  /** Folded names, addresses, tags and Message-IDs, packed in the same way. */
+  details: Uint8Array
 }
 
 /** Statuses of the emails of an index block, one byte each, see `store/model/search-index.ts`. */

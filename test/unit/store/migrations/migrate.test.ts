@@ -161,6 +161,20 @@ test('migrate: what was stored about destinations before 002 is kept', async t =
   )
 })
 
+test('migrate: index blocks from before 005 are removed, since they lack names and addresses', async t => {
+  const connection = await openEmpty(t)
+  const { raw } = connection
+  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, 4))
+  raw.exec(`
+    insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
+      values (1, x'01', x'00', x'02', 1, 1, x'02', x'');
+    insert into email_segment_statuses (segment_id, statuses) values (1, x'01');
+    insert into email_terms (segment_id, term, ordinals) values (1, 'to ann@there.test', x'00');`)
+  await migrate(dbOver(connection), 'sqlite', 2, migrations.slice(0, 5))
+  for (const table of ['email_segments', 'email_segment_statuses', 'email_terms'])
+    assert.is(raw.prepare(`select count(*) from ${table}`).pluck().get(), 0, table)
+})
+
 test('migrate: column types differ between the databases where they must', () => {
   const compiled = (type: { toOperationNode(): unknown }) => JSON.stringify(type.toOperationNode())
   const [sqlite, postgres] = [columnsOf('sqlite'), columnsOf('postgres')]

@@ -32,8 +32,16 @@ export function FilterBar({ query, names, search, children }: FilterBarProps) {
   )
 }
 
+interface SearchProps {
+  query: Query
+  name?: string
+  label: string
+  /** Examples of what can be searched for; otherwise the label. */
+  hint?: string
+}
+
 /** Applies the search when the user stops typing. */
-export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {
+export function Search({ query, name = 'q', label, hint = label }: SearchProps) {
   const held = query.get(name)
   const [text, setText] = useState(held)
   useEffect(() => setText(held), [held])
@@ -50,7 +58,8 @@ export function Search({ query, name = 'q', label }: { query: Query; name?: stri
         type="search"
         data-search
         aria-label={label}
-        placeholder={label}
+        placeholder={hint}
+        title={hint}
         value={text}
         onInput={event => setText(event.currentTarget.value)}
       />

@@ -26,6 +26,7 @@ const SOURCES = [
   ['dashboard', 'Dashboard'],
 ] as const
 const FILTERS = [
+  'search',
   'status',
   'q',
   'from',
@@ -35,6 +36,7 @@ const FILTERS = [
   'created_after',
   'created_before',
   'broadcast_id',
+  'template_id',
   'api_key_id',
   'source',
 ]
@@ -95,10 +97,16 @@ function Filters({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
   return (
     <FilterBar
       query={query}
-      names={['to', 'status', 'domain', 'source', 'api_key_id', 'created_after']}
-      search={<Search query={query} label="Search subjects" />}
+      names={['status', 'domain', 'source', 'api_key_id', 'created_after']}
+      search={
+        <Search
+          query={query}
+          name="search"
+          label="Search emails"
+          hint="Subject, address, domain, tag, eml_…, Message-ID"
+        />
+      }
     >
-      <Search query={query} name="to" label="Search recipients" />
       <Filter query={query} name="status" label="Any status" options={STATUSES} />
       <Filter
         query={query}

@@ -1,26 +1,30 @@
-/** The folded subjects of an index block, packed into one text and searched together. */
+/**
+ * Texts of the emails of an index block, such as their folded subjects, packed into one text and searched
+ * together.
+ */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { withOneSigma } from '../../lib/fold-text.ts'
 import { type Bits, hasBit, noBits, setBit } from './bits.ts'
 
-/** Subjects in the order of ordinals, joined. */
-export interface Subjects {
+/** Texts in the order of ordinals, joined. */
+export interface Texts {
   text: string
-  /** Beginning of each subject, and one entry for the end. */
+  /** Beginning of each text, and one entry for the end. */
   starts: Uint32Array
 }
 
 const SEPARATOR = '\0'
-const SIZE_BYTES_MAX = 64 * 1024 * 1024
+/** More than the names and addresses of an index block can have. */
+const SIZE_BYTES_MAX = 256 * 1024 * 1024
 
-/** @param folded subjects without the character U+0000 */
-export function packSubjects(folded: readonly string[]): Uint8Array {
+/** @param folded texts without the character U+0000 */
+export function packTexts(folded: readonly string[]): Uint8Array {
   return zstdCompressSync(Buffer.from(folded.join(SEPARATOR)))
 }
 
-/** @param count number of subjects, at least one */
-export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
-  // Some subjects were packed with an older folding of sigma.
+/** @param count number of texts, at least one */
+export function unpackTexts(packed: Uint8Array, count: number): Texts {
+  // Some texts were packed with an older folding of sigma.
   const text = withOneSigma(zstdDecompressSync(packed, { maxOutputLength: SIZE_BYTES_MAX }).toString())
   const starts = new Uint32Array(count + 1)
   for (let ordinal = 1; ordinal < count; ordinal++)
@@ -29,9 +33,8 @@ export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
   return { text, starts }
 }
 
-/** @returns those of the wanted subjects that contain a text */
-export function findInSubjects(subjects: Subjects, part: string, wanted: Bits): Bits {
-  const { text, starts } = subjects
+/** @returns those of the wanted texts that contain a part */
+export function findInTexts({ text, starts }: Texts, part: string, wanted: Bits): Bits {
   const count = starts.length - 1
   const found = noBits(count)
   for (let ordinal = -1; ; ) {
@@ -42,7 +45,7 @@ export function findInSubjects(subjects: Subjects, part: string, wanted: Bits): 
   }
 }
 
-/** Finds the subject at a position by exponential and binary search from `low` on. */
+/** Finds the text at a position by exponential and binary search from `low` on. */
 function ordinalAt(starts: Uint32Array, low: number, at: number): number {
   let from = low
   let step = 1
@@ -59,27 +62,27 @@ function ordinalAt(starts: Uint32Array, low: number, at: number): number {
   return from
 }
 
-/** Cache of unpacked subjects. */
-export interface SubjectCache {
-  get(blockId: number): Subjects | undefined
-  put(blockId: number, subjects: Subjects): void
+/** Cache of unpacked texts. */
+export interface TextCache {
+  get(blockId: number): Texts | undefined
+  put(blockId: number, texts: Texts): void
 }
 
 /** @param maxCharacters limit for all texts together; the least recently used are removed */
-export function createSubjectCache(maxCharacters: number): SubjectCache {
-  const kept = new Map<number, Subjects>()
+export function createTextCache(maxCharacters: number): TextCache {
+  const kept = new Map<number, Texts>()
   let total = 0
   return {
     get(blockId) {
-      const subjects = kept.get(blockId)
-      if (!subjects) return undefined
+      const texts = kept.get(blockId)
+      if (!texts) return undefined
       kept.delete(blockId)
-      kept.set(blockId, subjects)
-      return subjects
+      kept.set(blockId, texts)
+      return texts
     },
-    put(blockId, subjects) {
-      kept.set(blockId, subjects)
-      total += subjects.text.length
+    put(blockId, texts) {
+      kept.set(blockId, texts)
+      total += texts.text.length
       for (const [id, { text }] of kept) {
         if (total <= maxCharacters) return
         kept.delete(id)
