@@ -22,6 +22,9 @@ const root = new URL('..', import.meta.url).pathname
 
 process.umask(OWNER_ONLY_UMASK)
 
+const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }
+const writerThread = new URL('./workers/writer.ts', import.meta.url)
+
 process.stdout.on('error', error => {
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader of the pipe has closed it
   process.stderr.write(`mailhorn: the output cannot be written: ${error.message}\n`)
@@ -30,7 +33,7 @@ process.stdout.on('error', error => {
 process.stderr.on('error', () => process.exit(1))
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  version: (JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }).version,
+  version,
   openInstallation(dataDir) {
     const { dataDir: configured, database, apiKeys, accessTokens } = readConfig()
     return openInstallation({
@@ -38,9 +41,21 @@ process.exitCode = await runProgram(process.argv.slice(2), {
       databaseUrl: database.url,
       apiKeyPrefix: apiKeys.prefix,
       accessTokenPrefix: accessTokens.prefix,
-      writerThread: new URL('./workers/writer.ts', import.meta.url),
+      writerThread,
       clock: systemClock,
     })
+  },
+  backupSettings(dataDir) {
+    const { dataDir: configured, database, secretKey, backup } = readConfig()
+    return {
+      dataDir: dataDir === undefined ? configured : resolve(dataDir),
+      databaseUrl: database.url,
+      secretKey,
+      passphrase: backup.passphrase,
+      version,
+      writerThread,
+      clock: systemClock,
+    }
   },
   checkSources,
   zoneRecords(serial, mtaStsId) {

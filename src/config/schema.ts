@@ -362,6 +362,12 @@ export const schema = {
       secret: true,
     },
   ),
+  backup: {
+    passphrase: optionalText(
+      'Passphrase that encrypts the secret key in backups; at least 12 characters. `mailhorn backup --with-secret-key`, `verify` and `restore` use it.',
+      { secret: true },
+    ),
+  },
   log: {
     level: choice(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

@@ -1,6 +1,6 @@
 /** The operator's program as a process of its own, as it is typed. */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
@@ -19,9 +19,12 @@ export interface CommandLineOptions {
   program?: string
   /** A file that is open, to which its output goes. */
   stdout?: number
+  /** Called with the process once it runs, to kill it. */
+  onStart?(child: ChildProcess): void
 }
 
 export interface CommandLineEnd {
+  /** Null when a signal ended it. */
   code: number | null
   out: string
   err: string
@@ -35,7 +38,7 @@ function databaseSetting(dataDir: string): Record<string, string> {
 
 export async function mailhornCommand(
   args: readonly string[],
-  { dataDir, input = '', env = {}, cwd = '/', program: file = program, stdout }: CommandLineOptions,
+  { dataDir, input = '', env = {}, cwd = '/', program: file = program, stdout, onStart }: CommandLineOptions,
 ): Promise<CommandLineEnd> {
   const child = spawn(file, args, {
     cwd,
@@ -49,6 +52,7 @@ export async function mailhornCommand(
       ...env,
     },
   })
+  onStart?.(child)
   child.stdin!.on('error', () => {}) // it may end before it has read
   child.stdin!.end(input)
   const [out, err, code] = await Promise.all([

@@ -41,6 +41,20 @@ export interface CheckedSource {
   faults: readonly string[]
 }
 
+export interface BackupSettings {
+  dataDir: string
+  databaseUrl: string
+  /** `secret_key`; null when the key is in a file of the data folder. */
+  secretKey: string | null
+  /** Passphrase of the secret key in a backup; null when it is not set. */
+  passphrase: string | null
+  /** Version of the program. */
+  version: string
+  /** Entry file of the writer thread. */
+  writerThread: URL
+  clock: Clock
+}
+
 /** Services that a command may use besides the database. */
 export interface CommandHost {
   /**
@@ -69,6 +83,12 @@ export interface CommandHost {
    * @throws CommandError
    */
   examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
+  /**
+   * Returns what backups need of the configuration.
+   * @param dataDir data folder instead of the configured one
+   * @throws CommandError
+   */
+  backupSettings(dataDir: string | undefined): BackupSettings
   /** Reads standard input to its end. */
   readInput(): Promise<string>
 }
@@ -84,8 +104,8 @@ export interface CommandInput extends CommandHost {
 }
 
 export interface CliCommand {
-  /** Two words: the subject and the action. */
-  name: `${string} ${string}`
+  /** Two words, the subject and the action, or one. */
+  name: string
   /** Arguments after the name, such as `<address> [--operator]`. */
   usage: string
   /** Sentence without its full stop. */

@@ -73,7 +73,7 @@ export async function openInstallation(
 }
 
 /** Switches to the owner of the folder, because the service could not access files that root creates. */
-function actAsOwner(folder: string): void {
+export function actAsOwner(folder: string): void {
   const { uid, gid } = statSync(folder)
   if (process.getuid?.() !== 0 || uid === 0) return
   process.setgroups!([gid])

@@ -2,7 +2,9 @@
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
 import { RecordFault } from '../../protocols/dns/record-text.ts'
+import { BackupFault } from '../../store/backup/backup-fault.ts'
 import { StorageUnavailable } from '../../store/model/command.ts'
+import { backupCliCommands } from './backup-commands.ts'
 import type { CliCommand, CommandHost, Installation } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
@@ -34,9 +36,10 @@ const COMMANDS: readonly CliCommand[] = [
   ...emailCommands,
   ...destinationCliCommands,
   ...setupCommands,
+  ...backupCliCommands,
 ]
 /** Errors whose message is sufficient, without a stack. */
-const EXPECTED = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
+const EXPECTED = [BackupFault, CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -75,7 +78,7 @@ async function run(line: readonly string[], deps: ProgramDeps): Promise<number> 
   if (first === 'version' || first === '--version') return say(deps, { text: deps.version }, false)
   const command = commandOf(args)
   if (!command) throw new UsageError(unknown(args))
-  const { values, positionals } = readArguments(command, args.slice(args[1] === secondWord(command) ? 2 : 1))
+  const { values, positionals } = readArguments(command, argumentsOf(command, args))
   if (values.help === true) return say(deps, { text: helpFor(command) }, false)
   let opened: (Installation & { close(): Promise<void> }) | undefined
   const open = async () => {
@@ -117,11 +120,16 @@ function say(
 /** `show` is the default action. */
 function commandOf([first, second]: readonly string[]): CliCommand | undefined {
   const named = (name: string) => COMMANDS.find(command => command.name === name)
-  return named(`${first} ${second}`) ?? named(`${first} show`)
+  return named(`${first} ${second}`) ?? named(`${first} show`) ?? named(first!)
 }
 
-function secondWord({ name }: CliCommand): string {
-  return name.split(' ')[1]!
+function argumentsOf(command: CliCommand, args: readonly string[]): readonly string[] {
+  const second = secondWord(command)
+  return args.slice(second !== undefined && args[1] === second ? 2 : 1)
+}
+
+function secondWord({ name }: CliCommand): string | undefined {
+  return name.split(' ')[1]
 }
 
 function unknown(words: readonly string[]): string {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { synced } from '../../lib/synced.ts'
 import { StorageUnavailable } from '../model/command.ts'
 
 export interface Drafts {
@@ -131,16 +132,6 @@ async function touched(path: string, now: number): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return false
-  }
-}
-
-/** Syncs a file or a folder. */
-async function synced(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

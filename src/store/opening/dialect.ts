@@ -11,12 +11,21 @@ import { openPostgresReader, type PostgresLocation } from '../postgres/reading.t
 import { lookIntoPostgres } from '../postgres/start.ts'
 import { openPostgresWriting } from '../postgres/writing.ts'
 import type { Reader } from '../reading/read.ts'
+import { copySqlite } from '../sqlite/copy.ts'
 import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from '../sqlite/errors.ts'
 import { faultInSqlite, isCheckedAtOnce, lookIntoSqlite, wasKilled } from '../sqlite/look.ts'
 import { openSqliteReader, type SqliteLocation } from '../sqlite/reading.ts'
 import { openSqliteWriting } from '../sqlite/writing.ts'
 import type { GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
+
+export {
+  blobFilesInCopy,
+  faultsInCopy,
+  inlineBlobsInCopy,
+  migrationsInCopy,
+  settingInCopy,
+} from '../sqlite/copy.ts'
 
 /** Everything that a thread needs to open the store. */
 export type StoreLocation = ({ kind: 'sqlite' } & SqliteLocation) | ({ kind: 'postgres' } & PostgresLocation)
@@ -145,4 +154,23 @@ export function openWriting(
   return location.kind === 'sqlite'
     ? openSqliteWriting(location.databaseFile, options, nowMs)
     : openPostgresWriting(location.address, options, nowMs)
+}
+
+/**
+ * Copies a SQLite database to a new file while it is in use.
+ * @throws when the database is PostgreSQL, which has its own tools
+ */
+export function copyDatabase(location: StoreLocation, copy: string): void {
+  if (location.kind === 'postgres') throw new Error('a PostgreSQL database is not copied by this program')
+  copySqlite(location.databaseFile, copy)
+}
+
+/** @returns size of the database with its write-ahead log; 0 for PostgreSQL */
+export function databaseBytes(location: StoreLocation): number {
+  const file = databaseFile(location)
+  if (file === undefined) return 0
+  return [file, `${file}-wal`].reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 }

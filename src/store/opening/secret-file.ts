@@ -60,7 +60,7 @@ export function readOrCreateSecret(folder: string): Buffer {
 }
 
 /** @returns undefined when there is no file */
-function readSecret(folder: string): Buffer | undefined {
+export function readSecret(folder: string): Buffer | undefined {
   const path = join(folder, SECRET_FILE)
   try {
     return decode(readFileSync(path, 'utf8'), path)
@@ -133,6 +133,11 @@ function misfit(secrets: SecretKeys, stored: string): unknown {
   } catch (error) {
     return error
   }
+}
+
+/** Tells whether contents of the database were sealed with the secret, by the value of `secret_check`. */
+export function opensSecretCheck(secrets: SecretKeys, stored: string): boolean {
+  return misfit(secrets, stored) === undefined
 }
 
 function otherSecret(remedy: string, cause?: unknown): StartFault {

@@ -46,6 +46,7 @@ async function open(t: TestContext) {
         ...{ db: store.db, clock: post.clock, change: unused, pathsTo: unused, close: async () => {} },
       }),
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
+      backupSettings: unused,
       readInput: unused,
       out: text => {
         out += text

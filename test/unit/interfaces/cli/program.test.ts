@@ -120,6 +120,7 @@ async function open(
         }
       },
       sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
+      backupSettings: () => assert.unreachable() as never,
       examine: async (db, dataDir) => {
         examined.push({ hasDatabase: db !== null, dataDir })
         return report

@@ -1,0 +1,170 @@
+/** `mailhorn backup` and `mailhorn verify`: make backups of the data folder, and check them. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Kysely } from 'kysely'
+import { createSecretKeys } from '../../lib/secret-keys.ts'
+import { rebuildSample } from '../../pipeline/delivery/message/sample.ts'
+import { createBackup, type MadeBackup } from '../../store/backup/create.ts'
+import { type BackupPlace, DATABASE_COPY, findBackup } from '../../store/backup/layout.ts'
+import { type VerifiedBackup, verifyBackup } from '../../store/backup/verify.ts'
+import { isCurrent } from '../../store/migrations/migrate.ts'
+import { databaseExists, locate, openReader } from '../../store/opening/dialect.ts'
+import { readSecret, SECRET_FILE } from '../../store/opening/secret-file.ts'
+import type { BackupSettings, CliCommand } from './command.ts'
+import { type CliResult, CommandError, UsageError } from './control/result.ts'
+import { actAsOwner } from './installation.ts'
+
+const SAMPLE_MAX = 20
+const MB_BYTES = 1024 * 1024
+const KEEP_MAX = 10_000
+
+export const backupCliCommands: CliCommand[] = [
+  {
+    name: 'backup',
+    usage: '<folder> [--keep <n>] [--with-secret-key]',
+    summary: 'Back up the data folder, also while the service runs',
+    details: `  <folder>           Folder of backups; it is created. Files that a former backup holds are not copied again.
+  --keep <n>         Afterwards remove all but the newest n backups.
+  --with-secret-key  Include the secret key, encrypted with backup.passphrase (MAILHORN_BACKUP_PASSPHRASE, or the
+                     file that MAILHORN_BACKUP_PASSPHRASE_FILE names).`,
+    options: { keep: { type: 'string' }, 'with-secret-key': { type: 'boolean' } },
+    positionals: { min: 1, max: 1 },
+    async run({ values, positionals, backupSettings }) {
+      const keep = keepOf(values.keep)
+      const settings = backupSettings(values['data-dir'] as string | undefined)
+      const { dataDir, databaseUrl: url, clock, version } = settings
+      const location = locate({ dataDir, url })
+      if (!databaseExists(location))
+        throw new CommandError(
+          `no database in ${dataDir}: specify the data directory (data_dir or --data-dir)`,
+        )
+      if (existsSync(dataDir)) actAsOwner(dataDir)
+      const made = await createBackup({
+        location,
+        folder: resolve(positionals[0]!),
+        nowMs: clock.now(),
+        version,
+        keep,
+        secret: values['with-secret-key'] === true ? secretToSeal(settings) : null,
+      })
+      return madeResult(made)
+    },
+  },
+  {
+    name: 'verify',
+    usage: '<backup>',
+    summary: 'Check a backup: hashes, database, schema, files and a sample of messages',
+    details: `  <backup>  A backup, or a folder of backups: its newest one.
+  Prints one line for each fault, and exits with code 1 if there is one. With backup.passphrase, the secret key is
+  checked, too.`,
+    positionals: { min: 1, max: 1 },
+    async run({ positionals, backupSettings }) {
+      const { passphrase } = backupSettings(undefined)
+      const place = findBackup(positionals[0]!)
+      const verified = await verifyBackup(place, passphrase)
+      const sample = verified.faults.length === 0 ? await sampleOf(place, verified) : null
+      return verifiedResult(place, verified, sample)
+    },
+  },
+]
+
+/** @throws UsageError */
+function keepOf(text: string | boolean | undefined): number | null {
+  if (text === undefined) return null
+  const keep = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : 0
+  if (keep < 1 || keep > KEEP_MAX) throw new UsageError(`--keep must be a number from 1 to ${KEEP_MAX}`)
+  return keep
+}
+
+/** @throws CommandError */
+function secretToSeal({ dataDir, secretKey, passphrase }: BackupSettings) {
+  if (secretKey !== null)
+    throw new CommandError(
+      'the secret key is the setting secret_key (MAILHORN_SECRET_KEY) and not in the data directory: keep it where your ' +
+        'settings are kept, and leave out --with-secret-key',
+    )
+  if (passphrase === null)
+    throw new CommandError(
+      '--with-secret-key needs a passphrase: set MAILHORN_BACKUP_PASSPHRASE, or MAILHORN_BACKUP_PASSPHRASE_FILE to the ' +
+        'name of a file that holds it',
+    )
+  const bytes = readSecret(dataDir)
+  if (!bytes) throw new CommandError(`there is no ${join(dataDir, SECRET_FILE)}`)
+  return { bytes, passphrase }
+}
+
+function madeResult({ path, databaseBytes, blobs, newBlobs, lostBlobs, removed }: MadeBackup): CliResult {
+  const lost = lostBlobs.map(
+    ({ name, fault }) => `File ${name} is ${fault} in the data directory and not in the backup.`,
+  )
+  const lines = [
+    `Backup ${path}`,
+    `Database: ${inMb(databaseBytes)} MB. Files: ${blobs.count} (${inMb(blobs.bytes)} MB), ${newBlobs} of them new.`,
+    ...removed.map(old => `Removed ${old}`),
+    ...lost,
+  ]
+  return {
+    json: {
+      path,
+      database_bytes: databaseBytes,
+      blobs: { ...blobs, added: newBlobs },
+      removed,
+      lost_blobs: lostBlobs,
+    },
+    text: lines.join('\n'),
+    isBad: lost.length > 0,
+  }
+}
+
+function inMb(bytes: number): string {
+  return (bytes / MB_BYTES).toFixed(1)
+}
+
+type Sample = Awaited<ReturnType<typeof rebuildSample>>
+
+/** @returns null when the database has the schema of another version, so that its messages cannot be read */
+async function sampleOf(place: BackupPlace, { secret }: VerifiedBackup): Promise<Sample | null> {
+  const databaseFile = join(place.path, DATABASE_COPY)
+  const reader = openReader({ kind: 'sqlite', databaseFile, blobFolder: place.pool })
+  try {
+    if (!(await isCurrent(reader.db as unknown as Kysely<unknown>))) return null
+    return await rebuildSample(reader, secret && createSecretKeys(secret), SAMPLE_MAX)
+  } finally {
+    await reader.db.destroy()
+  }
+}
+
+function verifiedResult(
+  place: BackupPlace,
+  { manifest, ...verified }: VerifiedBackup,
+  sample: Sample | null,
+): CliResult {
+  const faults = [...verified.faults, ...(sample?.faults ?? [])]
+  const key = manifest.sealed_secret
+    ? verified.secret
+      ? 'opens'
+      : 'was not checked: set backup.passphrase'
+    : 'not included'
+  const found = [
+    `Backup ${place.path} of ${manifest.created_at}, made by version ${manifest.version}`,
+    `Database: ${inMb(manifest.database.bytes)} MB. Files: ${manifest.blobs.count} (${inMb(manifest.blobs.bytes)} MB).`,
+    sample === null
+      ? 'Messages: not rebuilt, since the schema is that of another version.'
+      : `Messages: ${sample.count} rebuilt${verified.secret ? `, ${sample.proven} equal to what was sent by their signatures` : ''}.`,
+    `Secret key: ${key}.`,
+    'No faults.',
+  ]
+  return {
+    json: {
+      path: place.path,
+      created_at: manifest.created_at,
+      version: manifest.version,
+      has_secret_key: manifest.sealed_secret !== null,
+      secret_key_opens: verified.secret !== null,
+      messages: sample && { rebuilt: sample.count, proven: sample.proven },
+      faults,
+    },
+    text: (faults.length > 0 ? faults : found).join('\n'),
+    isBad: faults.length > 0,
+  }
+}

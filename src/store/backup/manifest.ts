@@ -1,0 +1,52 @@
+/** The manifest of a backup: what belongs to it, with hashes. It is written last. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { BackupFault } from './backup-fault.ts'
+import { MANIFEST_FILE } from './layout.ts'
+
+const FORMAT = 1
+
+const hashed = z.object({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const schema = z.object({
+  format: z.literal(FORMAT),
+  created_at: z.iso.datetime(),
+  /** Version of the program that made it. */
+  version: z.string(),
+  /** Schema of the database. */
+  migrations: z.array(z.string()),
+  database: hashed,
+  /** The list of its files; the files themselves are beside all backups. */
+  blob_list: hashed,
+  blobs: z.object({ count: z.int().min(0), bytes: z.int().min(0) }),
+  sealed_secret: hashed.nullable(),
+  /** Files that the database names, and that were missing or damaged in the data folder. */
+  lost_blobs: z.array(z.object({ name: z.string(), fault: z.enum(['missing', 'damaged']) })),
+})
+
+export type Manifest = z.output<typeof schema>
+export type HashedFile = z.output<typeof hashed>
+
+export function newManifest(parts: Omit<Manifest, 'format'>): string {
+  return `${JSON.stringify({ format: FORMAT, ...parts } satisfies Manifest, null, 2)}\n`
+}
+
+/** @throws BackupFault when it is damaged, or of a newer version */
+export function readManifest(backup: string): Manifest {
+  const path = join(backup, MANIFEST_FILE)
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new BackupFault(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  const read = schema.safeParse(value)
+  if (read.success) return read.data
+  const format = (value as { format?: unknown } | null)?.format
+  throw new BackupFault(
+    typeof format === 'number' && format > FORMAT
+      ? `${path} was written by a newer version; upgrade Mailhorn`
+      : `${path} is damaged: ${read.error.issues[0]!.path.join('.')}: ${read.error.issues[0]!.message}`,
+  )
+}

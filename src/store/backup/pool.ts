@@ -1,0 +1,121 @@
+/**
+ * The files of all backups in a folder, each once. A file enters under its hash in one step, so it is whole
+ * or not there, and only when its bytes have that hash.
+ */
+import { constants } from 'node:fs'
+import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { synced } from '../../lib/synced.ts'
+import { codeOf } from '../model/errors.ts'
+import { hashOfFile } from './hashing.ts'
+import { blobPath } from './layout.ts'
+
+interface PoolOptions {
+  /** Folder of the files of all backups. */
+  pool: string
+  /** Folder of the files in use. */
+  live: string
+  /** Folder for copies that are being written, on the disk of the pool. */
+  work: string
+}
+
+export type AddResult = 'known' | 'added' | 'missing' | 'damaged'
+
+/** Reasons for which a file cannot be linked but may be copied. */
+const UNLINKABLE = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+const INNER_FOLDER = /^[0-9a-f]{2}$/
+
+export class BlobPool {
+  readonly #options: PoolOptions
+  /** Names in one inner folder; names are added in their order. */
+  #known: { inner: string; names: Set<string> } = { inner: '', names: new Set() }
+  readonly #changed = new Set<string>()
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** Links the file in use, or copies it from another disk. */
+  async add(name: string): Promise<AddResult> {
+    const names = await this.#namesBeside(name)
+    if (names.has(name)) return 'known'
+    const { pool, live } = this.#options
+    const path = blobPath(live, name)
+    const target = blobPath(pool, name)
+    try {
+      if ((await hashOfFile(path)).sha256 !== name) return 'damaged'
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      if (!(await this.#place(path, target, name))) return 'damaged'
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+      return 'missing'
+    }
+    names.add(name)
+    this.#changed.add(dirname(target))
+    return 'added'
+  }
+
+  /** Syncs the folders of files that were added. */
+  async sync(): Promise<void> {
+    if (this.#changed.size === 0) return
+    for (const folder of this.#changed) await synced(folder)
+    this.#changed.clear()
+    await synced(this.#options.pool)
+  }
+
+  /** @returns false when the copy has other bytes */
+  async #place(path: string, target: string, name: string): Promise<boolean> {
+    try {
+      await link(path, target)
+      return true
+    } catch (error) {
+      if (!UNLINKABLE.has(codeOf(error))) throw error
+    }
+    const copy = join(this.#options.work, 'copied-blob')
+    await copyFile(path, copy, constants.COPYFILE_FICLONE)
+    if ((await hashOfFile(copy)).sha256 !== name) return false
+    await synced(copy)
+    await rename(copy, target)
+    return true
+  }
+
+  async #namesBeside(name: string): Promise<Set<string>> {
+    const inner = name.slice(0, 2)
+    if (this.#known.inner !== inner)
+      this.#known = { inner, names: new Set(await entriesOf(join(this.#options.pool, inner))) }
+    return this.#known.names
+  }
+}
+
+/**
+ * Removes the files that no list names.
+ * @param lists names of the files of each backup, sorted
+ */
+export async function removeUnlisted(pool: string, lists: readonly AsyncIterator<string>[]): Promise<number> {
+  const heads = await Promise.all(lists.map(list => list.next()))
+  let removed = 0
+  for (const inner of (await entriesOf(pool)).filter(name => INNER_FOLDER.test(name)).sort()) {
+    const wanted = new Set<string>()
+    for (const [i, list] of lists.entries())
+      for (let head = heads[i]!; !head.done && head.value.slice(0, 2) <= inner; head = heads[i]!) {
+        wanted.add(head.value)
+        heads[i] = await list.next()
+      }
+    for (const name of await entriesOf(join(pool, inner)))
+      if (!wanted.has(name)) {
+        await rm(join(pool, inner, name))
+        removed += 1
+      }
+  }
+  return removed
+}
+
+/** @returns no names when there is no such folder */
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return []
+  }
+}
