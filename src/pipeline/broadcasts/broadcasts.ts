@@ -23,7 +23,7 @@ import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
-import { type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
+import { type Author, type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
@@ -60,19 +60,24 @@ export class Broadcasts {
   }
 
   /** @param send undefined creates a draft */
-  async create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal> {
+  async create(
+    accountId: Id,
+    fields: BroadcastFields & Author,
+    send?: SendOrder,
+  ): Promise<BroadcastDetail | Refusal> {
     const { run, clock, newId } = this.#options
     const checked = send && { ...send, linkRefusal: await refuseLinks(this.#options, accountId, fields) }
     const now = clock.now()
     const id = newId(now)
-    const done = await run('createBroadcast', { accountId, id, fields, send: checked, now })
+    const { by, ...rest } = fields
+    const done = await run('createBroadcast', { accountId, id, by, fields: rest, send: checked, now })
     return done === true ? (await this.find(accountId, id))! : done
   }
 
   /** Creates a draft with the same content and audience. */
-  async duplicate(accountId: Id, id: Id) {
+  async duplicate(accountId: Id, id: Id, author: Author) {
     const broadcast = await this.#row(accountId, id)
-    return broadcast && this.create(accountId, fieldsOf(broadcast))
+    return broadcast && this.create(accountId, { ...fieldsOf(broadcast), ...author })
   }
 
   list(accountId: Id, page: BroadcastPage) {
@@ -85,7 +90,7 @@ export class Broadcasts {
     return broadcast && { broadcast, counts: await readBroadcastCounts(this.#options.db, key) }
   }
 
-  async change(accountId: Id, id: Id, changes: Changes) {
+  async change(accountId: Id, id: Id, changes: Changes & Author) {
     const order = this.#order(accountId, id)
     return this.#after(accountId, id, await this.#options.run('changeBroadcast', { ...order, ...changes }))
   }

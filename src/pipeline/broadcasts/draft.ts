@@ -38,6 +38,11 @@ export interface Changes {
   version: string | null
 }
 
+export interface Author {
+  /** Address of a user or name of an access token; null when it is not known. */
+  by: string | null
+}
+
 export interface SendOrder {
   /** Time of sending in ms since the epoch; null is now. */
   at: number | null
@@ -55,9 +60,9 @@ type Written = true | Refusal | undefined
 export const draftCommands = {
   /** @param send undefined creates a draft */
   createBroadcast: command<
-    BroadcastKey & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
+    BroadcastKey & Author & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
     true | Refusal
-  >(async (tx, { accountId, id, fields, send, now }) => {
+  >(async (tx, { accountId, id, by, fields, send, now }) => {
     const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
     if ('refused' in refs) return refs
     const refusal =
@@ -82,6 +87,7 @@ export const draftCommands = {
       ...NOTHING_SENT,
       createdAt: now,
       updatedAt: now,
+      updatedBy: by,
       ...(send ? sendState(send, now) : DRAFT),
     }
     await tx.db.insertInto('broadcasts').values(row).execute()
@@ -90,8 +96,8 @@ export const draftCommands = {
   }),
 
   /** Changes a draft or a scheduled broadcast; a scheduled one stays scheduled. */
-  changeBroadcast: command<BroadcastKey & Changes & { now: number }, Written>(
-    async (tx, { accountId, id, changes, scheduledAt, version, now }) => {
+  changeBroadcast: command<BroadcastKey & Author & Changes & { now: number }, Written>(
+    async (tx, { accountId, id, by, changes, scheduledAt, version, now }) => {
       await lockBroadcast(tx, { accountId, id })
       const row = await findBroadcast(tx.db, accountId, id)
       if (!row) return undefined
@@ -120,6 +126,7 @@ export const draftCommands = {
           foldedName: foldText(fields.name),
           contentId,
           updatedAt: now,
+          updatedBy: by,
           scheduledAt: at,
           nextAt: at,
         },

@@ -9,7 +9,8 @@ import { announceDeletedKeys } from './api-key-rows.ts'
 import { isScope, type TokenScope } from './scopes.ts'
 
 /** Facts about an access token that each request needs. */
-export interface TokenHolder extends Pick<AccessTokenRow, 'id' | 'accountId' | 'userId' | 'expiresAt'> {
+export interface TokenHolder
+  extends Pick<AccessTokenRow, 'id' | 'accountId' | 'userId' | 'name' | 'expiresAt'> {
   scopes: readonly TokenScope[]
   /** Entries of `networks`; null if the token may be used from any address. */
   networkEntries: readonly string[] | null
@@ -22,7 +23,7 @@ export async function findTokenHolder(find: Find, tokenHash: Uint8Array): Promis
   const [row] = await find(
     'accessTokens',
     [{ tokenHash }],
-    ['id', 'accountId', 'userId', 'scopes', 'operator', 'networks', 'expiresAt'],
+    ['id', 'accountId', 'userId', 'name', 'scopes', 'operator', 'networks', 'expiresAt'],
   )
   if (!row) return undefined
   const networkEntries = entriesOf(row)

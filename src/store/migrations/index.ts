@@ -9,6 +9,7 @@ import { up as destinations } from './002-destinations.ts'
 import { up as alertEnds } from './003-alert-ends.ts'
 import { up as explanations } from './004-explanations.ts'
 import { up as searchDetails } from './005-search-details.ts'
+import { up as broadcastAuthors } from './006-broadcast-authors.ts'
 
 export interface Migration {
   name: string
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   { name: '003-alert-ends', up: alertEnds },
   { name: '004-explanations', up: explanations },
   { name: '005-search-details', up: searchDetails },
+  { name: '006-broadcast-authors', up: broadcastAuthors },
 ]

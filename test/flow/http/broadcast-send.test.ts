@@ -118,6 +118,22 @@ test('version: a broadcast that was changed meanwhile is neither sent nor change
   await when(id, 'sent')
 })
 
+test('version: a broadcast says who has changed it last, a user or an access token', async () => {
+  const { mailhorn, call, audienceOf, draftFor, get } = shared
+  const { id, updated_by } = await draftFor(await audienceOf(SIMULATED))
+  assert.is(updated_by, mailhorn.admin.email)
+  const { body: made } = await call('POST', '/access-tokens', { name: 'Our CI', scopes: ['broadcasts:write'] })
+  const changed = await mailhorn.call('PATCH', `/broadcasts/${id}`, {
+    key: made.token,
+    body: { text: 'By a program. {{unsubscribe_url}}' },
+  })
+  assert.is(changed.body.updated_by, 'Our CI')
+  const listed = (await call('GET', '/broadcasts?limit=100')).body.data.find((one: { id: string }) => one.id === id)
+  assert.is(listed.updated_by, 'Our CI')
+  assert.is((await call('POST', `/broadcasts/${id}/duplicate`)).body.updated_by, mailhorn.admin.email)
+  assert.is((await get(id)).updated_by, 'Our CI')
+})
+
 test('starter text: a broadcast with it is refused, regardless of white space', async () => {
   const { call, audienceOf, draftFor, get, inAnHour } = shared
   const audience = await audienceOf(SIMULATED)

@@ -135,8 +135,8 @@ function bearerOf({ headers }: IncomingMessage): string | undefined {
 }
 
 function tokenCredential(token: TokenHolder): TokenCredential {
-  const { id: tokenId, accountId, scopes, operator, networkEntries: networks, expiresAt } = token
-  return { kind: 'token', accountId, tokenId, scopes, operator, networks, expiresAt }
+  const { id: tokenId, accountId, name, scopes, operator, networkEntries: networks, expiresAt } = token
+  return { kind: 'token', accountId, tokenId, name, scopes, operator, networks, expiresAt }
 }
 
 function forPeople(): ApiError {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
+import type { Author } from '../../../pipeline/broadcasts/draft.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { textPartOf } from '../../../protocols/mime/html/text-part.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
@@ -83,7 +84,8 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
           accountId,
           readNewBroadcast(await request.body()),
         )
-        return created(viewFor(request, await broadcasts.create(accountId, fields, send)))
+        const authored = { ...fields, ...authorOf(request) }
+        return created(viewFor(request, await broadcasts.create(accountId, authored, send)))
       },
     },
     {
@@ -139,7 +141,7 @@ function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rou
           ...(template.subject !== null && { subject: template.subject }),
         }
         const removed = ref === null ? { templateId: null } : {}
-        const change = { ...rest, changes: { ...copied, ...removed, ...changes } }
+        const change = { ...rest, ...authorOf(request), changes: { ...copied, ...removed, ...changes } }
         return shown(request, await broadcasts.change(accountId, id, change))
       },
     },
@@ -204,7 +206,8 @@ function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       summary: 'Duplicate a broadcast as a draft',
       replies: { 201: broadcastSchema },
       async handle(request) {
-        const copy = await broadcasts.duplicate(request.credential.accountId, pathId(request, 'brd'))
+        const { accountId } = request.credential
+        const copy = await broadcasts.duplicate(accountId, pathId(request, 'brd'), authorOf(request))
         return { ...shown(request, copy), status: 201 }
       },
     },
@@ -270,6 +273,12 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
 /** @throws ApiError */
 function viewFor(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
   return broadcastView(found(answer), needsSegment(request))
+}
+
+/** Returns who makes the request, as other users of the account are told. */
+function authorOf({ credential }: ApiRequest): Author {
+  if (credential.kind === 'session') return { by: credential.session.email }
+  return { by: credential.kind === 'token' ? credential.name : null }
 }
 
 function needsSegment({ headers }: ApiRequest): boolean {

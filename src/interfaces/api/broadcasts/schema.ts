@@ -83,6 +83,9 @@ export const broadcastRowSchema = z.object({
   error: z.string().nullable(),
   created_at: timeSchema,
   updated_at: timeSchema,
+  updated_by: z.string().nullable().meta({
+    description: 'Address of the user, or name of the access token, who last changed content or recipients.',
+  }),
   scheduled_at: timeSchema.nullable(),
   started_at: timeSchema.nullable(),
   sent_at: timeSchema.nullable(),
@@ -334,6 +337,7 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
     error: row.error,
     created_at: timestamp(row.createdAt),
     updated_at: timestamp(row.updatedAt),
+    updated_by: row.updatedBy,
     scheduled_at: timestamp(row.scheduledAt),
     started_at: timestamp(row.startedAt),
     sent_at: timestamp(row.sentAt),

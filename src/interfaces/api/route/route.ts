@@ -44,6 +44,7 @@ export interface TokenCredential {
   kind: 'token'
   accountId: Id
   tokenId: Id
+  name: string
   scopes: readonly TokenScope[]
   /** Whether the token has the rights of operators. */
   operator: boolean

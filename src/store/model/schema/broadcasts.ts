@@ -40,6 +40,11 @@ export interface BroadcastRow {
   error: string | null
   createdAt: number
   updatedAt: number
+  /**
+   * Address of the user, or name of the access token, who last changed content or recipients; null when it is
+   * not known.
+   */
+  updatedBy: string | null
   scheduledAt: number | null
   /** Time at which sending started. The members are determined as of this time. */
   startedAt: number | null

@@ -17,7 +17,15 @@ const accountId = new Uint8Array(16).fill(9)
 const HERE = '192.0.2.1'
 const tokenId = new Uint8Array(16).fill(6)
 const TOKEN = {
-  ...{ id: tokenId, accountId, userId: null, operator: false, networkEntries: null, networks: null },
+  ...{
+    id: tokenId,
+    accountId,
+    userId: null,
+    name: 'CI',
+    operator: false,
+    networkEntries: null,
+    networks: null,
+  },
   scopes: ['emails:send'] as TokenHolder['scopes'],
   expiresAt: null as number | null,
 }

@@ -88,7 +88,8 @@ export async function openBroadcasts(
   const draft = (over: Partial<BroadcastFields> = {}): BroadcastFields => ({
     ...{ name: 'News', audienceId, segmentId: null, topicId: null, templateId: null },
     sender: '[{"name":"Ann","address":"ann@here.test"}]',
-    ...{ replyToList: null, subject: 'Hello', previewText: null, html: null, text: 'Hello there.' },
+    ...{ replyToList: null, subject: 'Hello', previewText: null, noUnsubscribeReason: null },
+    ...{ html: null, text: 'Hello there.' },
     ...over,
   })
   const taken = <T>(answer: T | Refusal | undefined): T => {
@@ -133,7 +134,7 @@ export async function openBroadcasts(
     },
     /** A broadcast that has been ordered to be sent; its id. */
     async sending(over: Partial<BroadcastFields> = {}, at: number | null = null): Promise<Id> {
-      return taken(await broadcasts.create(accountId, draft(over), { at })).broadcast.id
+      return taken(await broadcasts.create(accountId, { ...draft(over), by: null }, { at })).broadcast.id
     },
     /** Takes steps that are due, at most so many; how many there were. */
     async work(most = 1_000, over: Partial<RunnerOptions> = {}): Promise<number> {

@@ -310,7 +310,9 @@ test('sending: a command in the wrong state is refused', async t => {
     () => broadcasts.resume(accountId, id),
     () => broadcasts.delete(accountId, id),
     () =>
-      broadcasts.change(accountId, id, { changes: { name: 'other' }, scheduledAt: undefined, version: null }),
+      broadcasts.change(accountId, id, {
+        ...{ changes: { name: 'other' }, scheduledAt: undefined, version: null, by: null },
+      }),
   ]) {
     const answer = await order()
     assert.ok(isRefusal(answer) && answer.refused === 'wrong_state', JSON.stringify(answer))

@@ -58,8 +58,14 @@ export function onUnreachable(listener: () => void): void {
 }
 
 /** @throws ApiError */
-export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+export async function call<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  options: Pick<RequestInit, 'keepalive'> = {},
+): Promise<T> {
   const reply = await send(method, path, {
+    ...options,
     ...(body !== undefined && {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },

@@ -47,6 +47,11 @@ export function takeDraft(key: string): KeptDraft | undefined {
   return newest.draft
 }
 
+/** Tells whether any tab of this browser holds a draft under the key. */
+export function hasDraft(key: string): boolean {
+  return drafts.has(key) || placesUnder(`${key}|`).length > 0
+}
+
 export function keepDraft(key: string, draft: KeptDraft): void {
   drafts.set(key, draft)
   waiting.add(key)

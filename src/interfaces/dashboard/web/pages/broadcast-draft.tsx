@@ -5,8 +5,7 @@ import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
-import { AreaField, Button, Choose, TextField } from '../components/controls.tsx'
-import { DraftState } from '../components/draft.tsx'
+import { AreaField, Choose, TextField } from '../components/controls.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Card } from '../components/show.tsx'
 import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
@@ -21,18 +20,18 @@ interface BroadcastDraftProps {
 }
 
 export function BroadcastDraft({ edit, isLocked }: BroadcastDraftProps) {
-  const { draft, failure, isBusy, hasNoText, save } = edit
-  const { value, set } = draft
+  const { draft, shown, failure, hasNoText } = edit
   const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
   const field = (name: keyof BroadcastText) => ({
     ...draft.field(name),
+    value: shown[name],
     fault: faultOf(name),
   })
   return (
     <div class="editor">
       <Card>
         <fieldset class="stack" disabled={isLocked}>
-          <Readers draft={value} onDraft={set} faultOf={faultOf} />
+          <Readers draft={shown} onDraft={draft.set} faultOf={faultOf} />
           <TextField label="From" {...field('from')} />
           <TextField label="Subject" {...field('subject')} />
           <TextField
@@ -49,15 +48,9 @@ export function BroadcastDraft({ edit, isLocked }: BroadcastDraftProps) {
             {...field('text')}
           />
           <TextField label="Name" hint="Internal name; recipients do not see it." {...field('name')} />
-          <div class="row">
-            <Button kind="main" disabled={!draft.isChanged || isBusy} onClick={save}>
-              {draft.isChanged ? 'Save broadcast' : 'Saved'}
-            </Button>
-            <DraftState draft={draft} />
-          </div>
         </fieldset>
       </Card>
-      <AsRead draft={value} hasNoText={hasNoText} />
+      <AsRead draft={shown} hasNoText={hasNoText} />
     </div>
   )
 }

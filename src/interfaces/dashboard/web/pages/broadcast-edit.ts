@@ -1,11 +1,18 @@
 /**
- * State of the broadcast editor. It keeps unsaved changes and saves only over the version that was loaded.
+ * State of the broadcast editor. A draft is saved on the server while it is edited and when the page is left,
+ * only over the version that was loaded. What cannot be saved is kept in the browser.
  */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import type { Broadcast } from '../api/types.ts'
 import { type Draft, useDraft } from '../components/draft.tsx'
-import { say } from '../components/feedback.tsx'
+
+/** Delay of saving after the first keystroke that is not saved. */
+const SAVE_DELAY_MS = 2_000
+/** Delay before another attempt when the service could not be reached, or failed. */
+const RETRY_DELAY_MS = 10_000
+/** Browsers finish a larger request only while its page is open. */
+const KEEPALIVE_CHARACTERS_MAX = 15_000
 
 const FIELDS = [
   'name',
@@ -27,13 +34,17 @@ export function isBroadcastField(path: string): boolean {
 
 export interface BroadcastEdit {
   draft: Draft<BroadcastText>
+  /** Contents of the form: those of the server where the broadcast is not edited. */
+  shown: BroadcastText
   /** Error of the last attempt to save. */
   failure: SaveFailure | undefined
-  isBusy: boolean
+  isSaving: boolean
   /** Whether the broadcast is sent without a text part while its text is empty. */
   hasNoText: boolean
-  /** Saves the changes. */
-  save(): void
+  /** Saves the changes over a version that somebody else has saved meanwhile. */
+  keepMine(): void
+  /** Drops the changes and shows what is saved. */
+  discard(): void
   /**
    * Saves pending changes, then calls `next` with the stored broadcast, or shows why saving failed.
    * @param act consequence of a failure, such as "Nothing was sent"
@@ -43,7 +54,10 @@ export interface BroadcastEdit {
 
 export interface SaveFailure {
   error: ApiError
-  act: string
+  /** Consequence of the failure, if it is more than that nothing was saved. */
+  act?: string
+  /** Contents that were not saved, as JSON. */
+  text: string
 }
 
 function textOf(broadcast: Broadcast): BroadcastText {
@@ -51,67 +65,127 @@ function textOf(broadcast: Broadcast): BroadcastText {
 }
 
 export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcast) => void): BroadcastEdit {
-  const { id, version } = broadcast
-  const draft = useDraft(`broadcast.${id}`, textOf(broadcast), version)
+  const stored = useRef(broadcast)
+  stored.current = broadcast
+  const shown = textOf(broadcast)
+  const draft = useDraft(`broadcast.${broadcast.id}`, shown, broadcast.version)
   const [failure, setFailure] = useState<SaveFailure>()
-  const [isBusy, setBusy] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  const isUnsaved = () => JSON.stringify(draft.now()) !== JSON.stringify(textOf(stored.current))
+  const { savedAll, isRunning } = useSaving(draft, stored, put)
 
-  // only a client of the API opts out of the text that is derived from the HTML
-  const hasNoText = broadcast.text === ''
-
-  const store = async (over: string): Promise<Broadcast> => {
-    const sent = draft.now()
-    const { name, text, ...body } = sent
-    const saved = await call<Broadcast>('PATCH', `/broadcasts/${id}`, {
-      ...body,
-      ...(text === '' && !hasNoText ? { derive_text: true } : { text }),
-      name: name || null,
-      version: over,
-    })
-    draft.settle(sent, textOf(saved), saved.version)
-    put(saved)
-    return saved
-  }
-  /** Changes made during the request are saved by a further one. */
-  const storeAll = async (): Promise<Broadcast> => {
-    let saved = await store(version)
-    while (JSON.stringify(draft.now()) !== JSON.stringify(textOf(saved))) saved = await store(saved.version)
-    return saved
-  }
-  const attempt = async (act: string, work: () => Promise<void>) => {
-    setBusy(true)
-    setFailure(undefined)
+  const attempt = async (act?: string, next?: (saved: Broadcast) => void) => {
+    setSaving(true)
     try {
-      await work()
+      const saved = isUnsaved() ? await savedAll() : stored.current
+      setFailure(undefined)
+      next?.(saved)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      setFailure({ error, act })
-      // the draft notice explains what to do
-      if (error.of('version')) put(await call<Broadcast>('GET', `/broadcasts/${id}`))
+      const text = JSON.stringify(draft.now())
+      // the choice between both versions is shown instead
+      if (error.of('version')) put(await call<Broadcast>('GET', `/broadcasts/${broadcast.id}`))
+      else setFailure({ error, text, ...(act && { act }) })
     } finally {
-      setBusy(false)
+      setSaving(false)
     }
   }
+
+  const isEdited = broadcast.status === 'draft' && draft.isChanged && !draft.isOutdated
+  const isRefused = failure?.text === JSON.stringify(draft.value)
+  const isWorthRetrying = failure !== undefined && (failure.error.status === 0 || failure.error.status >= 429)
+  const isDue = isEdited && !isSaving && (!isRefused || isWorthRetrying)
+  useEffect(() => {
+    if (!isDue) return
+    const timer = setTimeout(() => void attempt(), isRefused ? RETRY_DELAY_MS : SAVE_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [isDue, isRefused])
+
+  useLeaving(isPageGone => {
+    if (isEdited && !isRefused && isUnsaved() && !isRunning()) void savedAll(isPageGone).catch(keptInBrowser)
+  })
   return {
     draft,
-    failure,
-    isBusy,
-    hasNoText,
-    save: () =>
-      void attempt('The broadcast was not saved', async () => {
-        await store(version)
-        say('Broadcast saved.')
-      }),
-    afterSaving: (act, next) =>
-      void attempt(act, async () => {
-        if (draft.isOutdated) throw CHANGED_ELSEWHERE
-        next(draft.isChanged ? await storeAll() : broadcast)
-      }),
+    shown: broadcast.status === 'draft' ? draft.value : shown,
+    failure: draft.isChanged && !draft.isOutdated ? failure : undefined,
+    isSaving,
+    // only a client of the API opts out of the text that is derived from the HTML
+    hasNoText: broadcast.text === '',
+    keepMine: () => void attempt(),
+    discard() {
+      draft.discard()
+      setFailure(undefined)
+    },
+    afterSaving(act, next) {
+      if (broadcast.status !== 'draft') next(broadcast)
+      else if (!draft.isOutdated) void attempt(act, next)
+      else document.querySelector('.conflict button')?.scrollIntoView({ block: 'center' })
+    },
   }
 }
 
-const CHANGED_ELSEWHERE = new ApiError(
-  422,
-  'validation_error',
-  'This broadcast was changed elsewhere. Save or discard your changes, then try again.',
-)
+/** Returns a function that saves until nothing is left to save, and one that tells whether it is running. */
+function useSaving(
+  draft: Draft<BroadcastText>,
+  stored: { current: Broadcast },
+  put: (broadcast: Broadcast) => void,
+) {
+  const running = useRef<Promise<Broadcast>>()
+  const store = async (over: Broadcast, isPageGone: boolean): Promise<Broadcast> => {
+    const sent = draft.now()
+    const { name, text, ...body } = sent
+    const hasNoText = over.text === ''
+    const saved = await call<Broadcast>(
+      'PATCH',
+      `/broadcasts/${over.id}`,
+      {
+        ...body,
+        ...(text === '' && !hasNoText ? { derive_text: true } : { text }),
+        name: name || null,
+        version: over.version,
+      },
+      { keepalive: isPageGone && body.html.length + text.length < KEEPALIVE_CHARACTERS_MAX },
+    )
+    draft.settle(sent, textOf(saved), saved.version)
+    stored.current = saved
+    put(saved)
+    return saved
+  }
+  const storeAll = async (isPageGone: boolean): Promise<Broadcast> => {
+    let saved = await store(stored.current, isPageGone)
+    // changes made during a request are saved by a further one
+    while (JSON.stringify(draft.now()) !== JSON.stringify(textOf(saved)))
+      saved = await store(saved, isPageGone)
+    return saved
+  }
+  return {
+    isRunning: () => running.current !== undefined,
+    savedAll(isPageGone = false): Promise<Broadcast> {
+      running.current ??= storeAll(isPageGone).finally(() => {
+        running.current = undefined
+      })
+      return running.current
+    },
+  }
+}
+
+/** Calls the function when the page is left: by a link, or with the tab, the window or the browser. */
+function useLeaving(leave: (isPageGone: boolean) => void) {
+  const latest = useRef(leave)
+  latest.current = leave
+  useEffect(() => {
+    const onHidden = () => {
+      if (document.hidden) latest.current(true)
+    }
+    document.addEventListener('visibilitychange', onHidden)
+    return () => {
+      document.removeEventListener('visibilitychange', onHidden)
+      latest.current(false)
+    }
+  }, [])
+}
+
+/** Ignores a refusal after the page was left: the changes stay in the browser, and the list marks them. */
+function keptInBrowser(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error
+}

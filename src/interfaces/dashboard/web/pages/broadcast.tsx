@@ -1,19 +1,19 @@
 /** One broadcast: an editor while it is a draft or scheduled, its results once it is being sent. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { call } from '../api/client.ts'
+import { type ApiError, call } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
+import { signedIn } from '../api/session.ts'
 import type { Broadcast } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm, confirmRemoval } from '../components/dialog.tsx'
-import { DraftNotice, DraftState } from '../components/draft.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
-import { isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
+import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
 import { SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
@@ -45,7 +45,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<Pick<OpenDialogProps, 'what' | 'broadcast'>>()
   const edit = useBroadcastEdit(broadcast, put)
-  const { draft, failure, isBusy } = edit
+  const { draft, failure, isSaving } = edit
   const [label, tone] = BROADCAST_WORDS[status]
   const close = () => setOpen(undefined)
   const remove = () =>
@@ -79,37 +79,28 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
           </>
         }
       >
-        <DraftState draft={draft} />
+        {status === 'draft' && <SaveState broadcast={broadcast} edit={edit} />}
         <Button icon="trash" label="Delete broadcast" onClick={remove} />
-        <Button disabled={isBusy} onClick={() => openFor('test')}>
+        <Button disabled={isSaving} onClick={() => openFor('test')}>
           Send test email
         </Button>
         {status === 'scheduled' && (
-          <Button icon="clock" disabled={isBusy} onClick={() => openFor('reschedule')}>
+          <Button icon="clock" disabled={isSaving} onClick={() => openFor('reschedule')}>
             Reschedule …
           </Button>
         )}
         <Button
           kind={status === 'draft' ? 'main' : undefined}
           icon="broadcasts"
-          disabled={isBusy}
+          disabled={isSaving}
           onClick={() => openFor('send')}
         >
           {status === 'draft' ? 'Send broadcast …' : 'Send now …'}
         </Button>
       </Head>
-      {failure && <NotSaved failure={failure} />}
-      <DraftNotice draft={draft} what="broadcast" />
-      {status === 'scheduled' && (
-        <Note>
-          <div class="row row-apart">
-            <p>This broadcast is scheduled and goes out as you see it. Unschedule it to edit.</p>
-            <Button small onClick={unschedule}>
-              Unschedule to edit
-            </Button>
-          </div>
-        </Note>
-      )}
+      {failure?.act && <NotSaved failure={failure} act={failure.act} />}
+      {status === 'draft' && draft.isOutdated && <Conflict broadcast={broadcast} edit={edit} />}
+      {status === 'scheduled' && <Locked edit={edit} unschedule={unschedule} />}
       <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
       {open && <OpenDialog {...open} put={put} reload={reload} onClose={close} />}
     </>
@@ -162,9 +153,102 @@ function confirmDeletion(
   })
 }
 
+interface EditProps {
+  broadcast: Broadcast
+  edit: BroadcastEdit
+}
+
+/** Tells whether what is on the screen is on the server. */
+function SaveState({ broadcast, edit }: EditProps) {
+  const { draft, failure, isSaving, discard } = edit
+  const { updated_at, updated_by } = broadcast
+  const isByOther = updated_by !== null && updated_by !== signedIn().user.email
+  if (draft.isOutdated) return <Mark tone="warn">Not saved: changed elsewhere</Mark>
+  return (
+    <span class="row" role="status">
+      {failure && !isSaving ? (
+        <>
+          <Mark tone="bad">Not saved: {reasonOf(failure)}</Mark>
+          <Button small kind="plain" onClick={discard}>
+            Discard changes
+          </Button>
+        </>
+      ) : draft.isChanged || isSaving ? (
+        <span class="quiet">Saving …</span>
+      ) : (
+        <span class="quiet">
+          Saved <Time at={updated_at} />
+          {isByOther && ` by ${updated_by}`}
+        </span>
+      )}
+    </span>
+  )
+}
+
 /** Errors of a single field are shown next to the field. */
-function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
-  if (!error.fields.some(({ path }) => isBroadcastField(path))) return <Failure error={error} act={act} />
+function reasonOf({ error }: SaveFailure): string {
+  if (isOfField(error)) return 'correct the highlighted field'
+  return error.message || 'an unexpected error occurred'
+}
+
+function isOfField({ fields }: ApiError): boolean {
+  return fields.some(({ path }) => isBroadcastField(path))
+}
+
+/** Choice between the text on the screen and the one that somebody else has saved meanwhile. */
+function Conflict({ broadcast: { updated_at, updated_by }, edit }: EditProps) {
+  const who = updated_by === signedIn().user.email ? 'You, in another window,' : (updated_by ?? 'Somebody else')
+  return (
+    <div class="conflict">
+      <Note tone="warn" isNews>
+        <p>
+          <b>
+            {who} changed this broadcast at <Time at={updated_at} />, while you were editing it.
+          </b>{' '}
+          Your text is kept in this browser and is not saved. Which one should stay?
+        </p>
+        <div class="row">
+          <Button small disabled={edit.isSaving} onClick={edit.keepMine}>
+            Keep my text
+          </Button>
+          <Button small disabled={edit.isSaving} onClick={edit.discard}>
+            Use the other text
+          </Button>
+        </div>
+      </Note>
+    </div>
+  )
+}
+
+/** Tells what a scheduled broadcast sends, which is not what this browser may still hold. */
+function Locked({ edit, unschedule }: { edit: BroadcastEdit; unschedule: () => void }) {
+  const { draft, discard } = edit
+  return (
+    <Note tone={draft.isChanged ? 'warn' : 'info'}>
+      <div class="row row-apart">
+        <p>This broadcast is scheduled and goes out as you see it. Unschedule it to edit.</p>
+        <Button small onClick={unschedule}>
+          Unschedule to edit
+        </Button>
+      </div>
+      {draft.isChanged && (
+        <div class="row row-apart">
+          <p>
+            <b>This browser holds changes that will not be sent.</b> They were not saved before the broadcast
+            was scheduled{draft.restoredAt && <> (<Time at={draft.restoredAt} />)</>}. Unschedule to continue
+            with them.
+          </p>
+          <Button small onClick={discard}>
+            Discard changes
+          </Button>
+        </div>
+      )}
+    </Note>
+  )
+}
+
+function NotSaved({ failure: { error }, act }: { failure: SaveFailure; act: string }) {
+  if (!isOfField(error)) return <Failure error={error} act={act} />
   return (
     <Note tone="bad" isNews>
       <p>

@@ -2,8 +2,10 @@
 import { useLocation } from 'wouter-preact'
 import { STARTER_HTML } from '../../../../pipeline/broadcasts/starter.ts'
 import { call } from '../api/client.ts'
+import { draftKey, hasDraft } from '../api/drafts.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
+import { draftOwner } from '../api/session.ts'
 import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/types.ts'
 import { Button, Choose, LinkButton, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
@@ -21,7 +23,18 @@ const COLUMNS: readonly Column<BroadcastRow>[] = [
   {
     head: 'Broadcast',
     text: ({ name, subject }) => (name && name !== subject ? `${name} (${subject})` : subject),
-    cell: ({ name, subject }) => name || subject,
+    cell: ({ id, name, subject }) => (
+      <>
+        {hasDraft(draftKey(draftOwner(), `broadcast.${id}`)) && (
+          <>
+            <Mark tone="warn" title="This browser holds changes that are not on the server.">
+              has unsaved changes
+            </Mark>{' '}
+          </>
+        )}
+        {name || subject}
+      </>
+    ),
   },
   { head: 'From', width: '30%', text: ({ from }) => from },
   {

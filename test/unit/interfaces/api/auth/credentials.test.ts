@@ -15,7 +15,7 @@ const id = new Uint8Array(16)
 const NOW = 1_000
 
 const TOKEN: TokenHolder = {
-  ...{ id, accountId: id, userId: null, networkEntries: null, networks: null },
+  ...{ id, accountId: id, userId: null, name: 'CI', networkEntries: null, networks: null },
   ...{ scopes: ['domains:write'], operator: false, expiresAt: null },
 }
 const KEY_DOOR: RouteRules = { access: 'key', scopes: ['emails:send'] }
