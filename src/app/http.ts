@@ -332,12 +332,12 @@ function sendingRoutes(
   { queueAdmin, readiness: { isDiskFull } }: RouteParts,
 ): Route[] {
   const { db, find, run } = store
-  const { horizonOf } = plans
+  const { horizonOf, quotaOf } = plans
   const shown = { horizonOf, store, pathsTo, isDiskFull, now: clock.now }
   return [
     ...emailListRoutes({ reader, horizonOf }),
     ...emailMetricsRoutes({ reader, horizonOf, store, clock }),
-    ...broadcastRecipientRoutes({ db, reader, horizonOf }),
+    ...broadcastRecipientRoutes({ db, reader, quotaOf, horizonOf }),
     ...emailRoutes({ accept, horizonOf, store, secrets, pathsTo, isDiskFull, now: clock.now }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes(shown),

@@ -78,6 +78,7 @@ export function createQueryWorker(options: QueryWorkerOptions): QueryWorker {
       listContacts: ask('listContacts'),
       listAccountContacts: ask('listAccountContacts'),
       listRecipients: ask('listRecipients'),
+      forecastRecipients: ask('forecastRecipients'),
       countMembers: ask('countMembers'),
       exportContacts: ask('exportContacts'),
       listRequests: ask('listRequests'),

@@ -11,6 +11,7 @@ import type { Id } from '../lib/ids.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
 import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/broadcast-recipients.ts'
+import { type ForecastQuestion, forecastRecipients } from '../pipeline/broadcasts/forecast.ts'
 import { rebuildMessage } from '../pipeline/delivery/message/rebuild.ts'
 import { type DestinationQuestion, reportDestinations } from '../pipeline/queue/destination-report.ts'
 import { createQueueStatsCache } from '../pipeline/queue/queue-stats-cache.ts'
@@ -63,6 +64,7 @@ const functions = {
   listContacts: (question: ContactQuery) => listContacts(db, question),
   listAccountContacts: (question: AccountContactsQuery) => listAccountContacts(db, question),
   listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
+  forecastRecipients: (question: ForecastQuestion) => forecastRecipients(db, clock, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
     countMembers(db, audience, filters),
   exportContacts: (question: ExportQuery) => exportContacts(db, question),

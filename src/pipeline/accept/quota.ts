@@ -8,6 +8,7 @@ import { utcDay, utcMonth } from '../../lib/periods.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import type { Tx } from '../../store/model/command.ts'
 import { RECIPIENTS } from '../../store/model/schema/events.ts'
+import type { Db } from '../../store/model/schema.ts'
 import type { Refusal } from './refusal.ts'
 
 interface Request {
@@ -53,6 +54,34 @@ export async function takeRoom(tx: Tx, request: Request, recipientCount: number)
   const taken = Math.min(recipientCount, room)
   await takeQuota(tx, { ...request, quota: null }, taken)
   return taken
+}
+
+/** Reads how many recipients the quota has left, outside of a transaction; null if there is no limit. */
+export async function readRoom(
+  db: Db,
+  { accountId, now, quota }: { accountId: Id; now: number; quota: Quota | null },
+): Promise<number | null> {
+  if (!quota) return null
+  const periods = [
+    [quota.monthly, utcMonth(now)],
+    [quota.daily, utcDay(now)],
+  ] as const
+  const rows = await db
+    .selectFrom('counters')
+    .select(['period', 'count'])
+    .where('accountId', '=', accountId)
+    .where('kind', '=', RECIPIENTS)
+    .where(
+      'period',
+      'in',
+      periods.map(([, period]) => period),
+    )
+    .execute()
+  const used = new Map(rows.map(({ period, count }) => [period, count]))
+  const rooms = periods.flatMap(([limit, period]) =>
+    limit === null ? [] : [Math.max(0, limit - (used.get(period) ?? 0))],
+  )
+  return rooms.length === 0 ? null : Math.min(...rooms)
 }
 
 function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {

@@ -2,7 +2,7 @@
  * Scans the members of an audience or a segment in chunks, so that no statement takes long and other queries
  * run in between.
  */
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
 import type { Db, Schema } from '../../store/model/schema.ts'
 import { type Membership, meeting } from './filters.ts'
@@ -55,12 +55,8 @@ export function memberChunks(db: Db, membership: Membership, direction: Directio
     async endOf(from: Id | null): Promise<Id | undefined> {
       const all = lead ? (values() as unknown as Contacts) : looked()
       const ids = within(all, { from, to: undefined }).select(id.as('id')).orderBy(id, direction)
-      return (
-        await ids
-          .limit(1)
-          .offset(size - 1)
-          .executeTakeFirst()
-      )?.id
+      const last = ids.limit(1).offset(size - 1)
+      return (await last.executeTakeFirst())?.id
     },
     async count(chunk: MemberChunk): Promise<number> {
       const all =
@@ -71,6 +67,15 @@ export function memberChunks(db: Db, membership: Membership, direction: Directio
         .select(eb => eb.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)
+    },
+    /** Counts the members by the value of an expression over `contacts`. */
+    async countBy(chunk: MemberChunk, value: RawBuilder<string>): Promise<[value: string, count: number][]> {
+      const members = within(looked().where(meeting(membership)), chunk)
+      const rows = await members
+        .select(eb => [value.as('grouped'), eb.fn.countAll<number>().as('count')])
+        .groupBy(sql`grouped`)
+        .execute()
+      return rows.map(({ grouped, count }) => [grouped, Number(count)])
     },
     /** Ids of members, in scan direction. */
     async ids(chunk: MemberChunk, limit: number, offset: number): Promise<Id[]> {

@@ -134,6 +134,32 @@ test('version: a broadcast says who has changed it last, a user or an access tok
   assert.is((await get(id)).updated_by, 'Our CI')
 })
 
+test('recipients: the preview says who will get it, and who is skipped', async () => {
+  const { call, audienceOf, draftFor, whenDelivered } = shared
+  const audience = await audienceOf(SIMULATED)
+  const add = (body: object) => call('POST', `/audiences/${audience}/contacts`, body)
+  await add({ email: 'left@there.example', unsubscribed: true })
+  await add({ email: 'bad@there.example' })
+  await call('POST', '/suppressions', { email: 'bad@there.example' })
+  const { id } = await draftFor(audience)
+  const { status, body } = await call('GET', `/broadcasts/${id}/recipients/preview`)
+  assert.is(status, 200)
+  assert.equal(body, {
+    ...{ object: 'broadcast_recipient_preview', id, total: 3, recipients: 1 },
+    skipped: { unsubscribed: 1, opted_out: 0, suppressed: 1, quota: 0 },
+    complete: true,
+  })
+  await call('POST', `/broadcasts/${id}/send`)
+  const { skipped, progress } = await whenDelivered(id)
+  assert.equal([progress.total, skipped], [3, { ...body.skipped, deleted: 0 }])
+  const filters = [{ field: 'email', op: 'exists' }]
+  const segment = (await call('POST', `/audiences/${audience}/segments`, { name: 'Gone', filters })).body.id
+  const other = await draftFor(audience, { segment_id: segment })
+  await call('DELETE', `/audiences/${audience}/segments/${segment}`)
+  const refused = await call('GET', `/broadcasts/${other.id}/recipients/preview`)
+  assert.equal([refused.status, refused.body.message], [422, 'The segment of the broadcast has been deleted.'])
+})
+
 test('starter text: a broadcast with it is refused, regardless of white space', async () => {
   const { call, audienceOf, draftFor, get, inAnHour } = shared
   const audience = await audienceOf(SIMULATED)

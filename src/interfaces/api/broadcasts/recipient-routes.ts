@@ -1,6 +1,6 @@
 /** Serves the recipients of a broadcast by delivery result, in the format of newer SDKs. */
 import * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
 import {
   BOUNCE_TYPES,
   type FoundRecipient,
@@ -10,11 +10,16 @@ import {
   type RecipientType,
 } from '../../../pipeline/broadcasts/broadcast-recipients.ts'
 import { findBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
+import {
+  FORECAST_REASONS,
+  type ForecastQuestion,
+  type RecipientForecast,
+} from '../../../pipeline/broadcasts/forecast.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { invalidField, orNotFound } from '../api-error.ts'
-import { pageReply, pathId, type Route } from '../route/route.ts'
+import { apiErrorOf, invalidField, orNotFound } from '../api-error.ts'
+import { ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { readChoice } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -31,15 +36,35 @@ const recipientSchema = z.object({
   bounce_type: bounceSchema.optional(),
 })
 
+const count = z.int().min(0)
+export const forecastSchema = z
+  .object({
+    object: z.literal('broadcast_recipient_preview'),
+    id: idSchema('brd'),
+    total: count.meta({ description: 'Contacts of the audience or the segment.' }),
+    recipients: count.meta({ description: 'Contacts who would get the broadcast.' }),
+    skipped: z.object(Object.fromEntries(FORECAST_REASONS.map(reason => [reason, count]))),
+    complete: z.boolean().meta({
+      description:
+        'False if counting took too long; the numbers are then those of the contacts counted so far.',
+    }),
+  })
+  .meta({ id: 'BroadcastRecipientPreview' })
+
 interface BroadcastRecipientRoutesOptions {
   db: Db
-  reader: { listRecipients(question: RecipientQuestion): Promise<RecipientsFound> }
+  reader: {
+    listRecipients(question: RecipientQuestion): Promise<RecipientsFound>
+    forecastRecipients(question: ForecastQuestion): Promise<RecipientForecast | undefined>
+  }
+  quotaOf: Plans['quotaOf']
   horizonOf: Plans['horizonOf']
 }
 
 export function broadcastRecipientRoutes({
   db,
   reader,
+  quotaOf,
   horizonOf,
 }: BroadcastRecipientRoutesOptions): Route[] {
   return [
@@ -71,7 +96,42 @@ export function broadcastRecipientRoutes({
         return pageReply(found, row => recipientView(row, type))
       },
     },
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/recipients/preview',
+      access: 'session',
+      summary: 'Count who would get a broadcast if it were sent now',
+      replies: { 200: forecastSchema },
+      async handle(request) {
+        const { accountId } = request.credential
+        const id = pathId(request, 'brd')
+        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+        const { audienceId, segmentId, topicId } = broadcast
+        const found = await reader.forecastRecipients({
+          broadcast: { accountId, audienceId, segmentId, topicId },
+          quota: await quotaOf(accountId),
+        })
+        if (!found)
+          throw apiErrorOf({
+            refused: 'wrong_state',
+            message: 'The segment of the broadcast has been deleted.',
+          })
+        return ok(forecastView(id, found))
+      },
+    },
   ]
+}
+
+function forecastView(id: Id, found: RecipientForecast): z.output<typeof forecastSchema> {
+  const { memberCount, recipientCount, skipped, isComplete } = found
+  return {
+    object: 'broadcast_recipient_preview',
+    id: wireId('brd', id),
+    total: memberCount,
+    recipients: recipientCount,
+    skipped,
+    complete: isComplete,
+  }
 }
 
 /** @throws ApiError 422 */

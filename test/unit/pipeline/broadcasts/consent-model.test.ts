@@ -4,6 +4,7 @@
  */
 import * as assert from 'uvu/assert'
 import { type Id, idKey, sameId } from '../../../../src/lib/ids.ts'
+import { forecastRecipients } from '../../../../src/pipeline/broadcasts/forecast.ts'
 import { createImporter } from '../../../../src/resources/contacts/import/importer.ts'
 import { surveyImport } from '../../../../src/resources/contacts/import/survey.ts'
 import { optOutsOf } from '../../../../src/resources/contacts/opt-outs.ts'
@@ -243,9 +244,12 @@ class History {
   }
 
   async send(audience: number, topic: number | null): Promise<void> {
-    const { sending, work, rows, topicIds } = this.#account
+    const { db, clock, accountId, sending, work, rows, topicIds } = this.#account
     const topicId = topic === null ? null : topicIds[topic]!
-    const id = await sending({ audienceId: this.#audiences[audience]!, topicId })
+    const audienceId = this.#audiences[audience]!
+    const broadcast = { accountId, audienceId, segmentId: null, topicId }
+    const forecast = await forecastRecipients(db, clock, { broadcast, quota: null })
+    const id = await sending({ audienceId, topicId })
     await work()
     const sent = rows<{ address: string }>(
       'select address from deliveries join emails on emails.id = email_id where broadcast_id = ?',
@@ -256,6 +260,7 @@ class History {
       this.#model.recipients(audience, topic).map(person => this.#email(person)),
       `broadcast to audience ${audience}, topic ${topic}`,
     )
+    assert.is(forecast?.recipientCount, sent.length, 'as many as were forecast')
   }
 
   #email(person: number): string {
