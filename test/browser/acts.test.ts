@@ -228,9 +228,9 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
   await dialog().getByLabel('To').fill('tester@there.example')
   await dialog().getByRole('button', { name: 'Send test email' }).click()
   await page.getByText('The test email was sent.').waitFor()
-  await button('Send broadcast …').click()
-  await dialog().getByText('3 contacts of').waitFor()
-  await dialog().getByRole('button', { name: 'Send broadcast' }).click()
+  await button('Review and send …').click()
+  await dialog().getByText('3 people will get it').waitFor()
+  await dialog().getByRole('button', { name: 'Send to 3 people' }).click()
   await page.getByText('Sent', { exact: true }).waitFor()
   const got = () =>
     scene.mx.messages.filter(({ data }) => /Lamps for long/.test(`${data}`)).flatMap(({ rcptTo }) => rcptTo)

@@ -25,7 +25,7 @@ import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast
 import type { broadcastCommands } from './commands.ts'
 import { type Author, type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
-import { type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
+import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 
@@ -33,6 +33,12 @@ import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 export interface BroadcastDetail {
   broadcast: StoredBroadcast
   counts: BroadcastCounts
+}
+
+/** What was found in a broadcast before it is sent. */
+export interface BroadcastLint {
+  findings: LintFinding[]
+  links: CheckedLink[]
 }
 
 interface BroadcastsOptions {
@@ -127,18 +133,19 @@ export class Broadcasts {
     return this.#after(accountId, id, await this.#options.run('cancelBroadcast', { ...order, holdId }))
   }
 
-  async lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined> {
+  async lint(accountId: Id, id: Id): Promise<BroadcastLint | undefined> {
     const { db } = this.#options
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const { fallbacks, keys } = await placeholdersOf(db, broadcast)
     const present = await listPropertyKeys(db, broadcast.audienceId)
     const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
-    return [
+    const findings = [
       ...(await linkFindings(this.#options, broadcast)),
       ...lintBroadcast(broadcast, known, keys),
       ...((await countsOpens(db, broadcast)) ? trackingFindings(broadcast.html) : []),
     ]
+    return { findings, links: checkedLinks(broadcast.html) }
   }
 
   /** Renders the broadcast for a contact of its audience; null for an unknown reader. */

@@ -168,6 +168,25 @@ function linkFindings(html: string): LintFinding[] {
   })
 }
 
+/** A link of the HTML with the result of its check. */
+export interface CheckedLink {
+  url: string
+  /** From 1. */
+  line: number
+  /** Null for a link without a fault. */
+  message: string | null
+}
+
+/** Number of links that are listed; further ones are omitted. */
+const LISTED_LINKS_MAX = 200
+
+export function checkedLinks(html: string | null): CheckedLink[] {
+  const lineAt = lineFinder(html ?? '')
+  return linksIn(html ?? '')
+    .slice(0, LISTED_LINKS_MAX)
+    .map(({ href, at }) => ({ url: href, line: lineAt(at), message: linkFault(href)?.message ?? null }))
+}
+
 function linksIn(html: string): Link[] {
   const links: Link[] = []
   readHtml(

@@ -2,14 +2,14 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
-import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
+import type { BroadcastDetail, BroadcastLint } from '../../../pipeline/broadcasts/broadcasts.ts'
 import {
   type BroadcastFields,
   type Changes,
   NO_AUDIENCE,
   type SendOrder,
 } from '../../../pipeline/broadcasts/draft.ts'
-import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../../pipeline/broadcasts/lint.ts'
+import { LINT_PARTS, LINT_RULES } from '../../../pipeline/broadcasts/lint.ts'
 import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
@@ -130,6 +130,9 @@ export const lintSchema = z.object({
       message: z.string(),
     }),
   ),
+  links: z
+    .array(z.object({ url: z.string(), line: z.int().min(1), message: z.string().nullable() }))
+    .meta({ description: 'Links of the HTML, at most 200, each with what is wrong with it, or null.' }),
 })
 export const previewSchema = z.object({
   object: z.literal('broadcast_preview'),
@@ -344,6 +347,6 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
   }
 }
 
-export function lintView(id: Id, findings: readonly LintFinding[]): z.output<typeof lintSchema> {
-  return { object: 'broadcast_lint', id: wireId('brd', id), findings: [...findings] }
+export function lintView(id: Id, lint: BroadcastLint): z.output<typeof lintSchema> {
+  return { object: 'broadcast_lint', id: wireId('brd', id), ...lint }
 }

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   CLIPPED_AT_BYTES,
+  checkedLinks,
   lintBroadcast,
   trackingFindings,
 } from '../../../../src/pipeline/broadcasts/lint.ts'
@@ -83,6 +84,17 @@ test('lint: empty, malformed and unsafe links are found', () => {
   assert.equal(rules(`<a href="{{page}}">x</a><a href="https://{{host|here.example}}/">y</a>${LEAVE}`), [])
   for (const href of ['mailto:a@here.example?subject=Hi there', 'tel:+49 170 1', 'sms:+49 170 1'])
     assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [], href)
+})
+
+test('lint: all links are listed with their lines, and what is wrong with them', () => {
+  const html = '<a href="https://shop.example/">x</a>\n<a href="#">y</a>\n<a href="{{unsubscribe_url}}">z</a>'
+  assert.equal(checkedLinks(html), [
+    { url: 'https://shop.example/', line: 1, message: null },
+    { url: '#', line: 2, message: 'A link has no target: “#”.' },
+    { url: '{{unsubscribe_url}}', line: 3, message: null },
+  ])
+  assert.equal(checkedLinks(null), [])
+  assert.is(checkedLinks('<a href="https://a.example/">x</a>'.repeat(300)).length, 200)
 })
 
 test('lint: a finding names part and line', () => {

@@ -367,9 +367,9 @@ test('sending: a missing value becomes the property’s fallback as of the start
   const sample = await broadcasts.preview(accountId, id, null)
   if (!sample || isRefusal(sample)) throw new Error(JSON.stringify(sample))
   assert.equal([sample.subject, sample.html], ['You in later', '<p>later, here, , later</p>'])
-  const findings = await broadcasts.lint(accountId, id)
+  const { findings } = (await broadcasts.lint(accountId, id))!
   assert.equal(
-    findings!.filter(({ rule }) => rule === 'unknown_variable').map(({ message }) => message.slice(0, 34)),
+    findings.filter(({ rule }) => rule === 'unknown_variable').map(({ message }) => message.slice(0, 34)),
     ['No contact has the property “plan”'],
   )
 })
@@ -405,9 +405,9 @@ test('sending: a property key with any characters is a placeholder if contacts h
   assert.ok(sample.html!.endsWith(said[0]!), sample.html!)
   assert.match(sample.html!, />R&amp;D&#847;/)
   assert.is(sample.text, 'x 17 {{each: items}}')
-  const findings = await broadcasts.lint(accountId, id)
+  const { findings } = (await broadcasts.lint(accountId, id))!
   assert.equal(
-    findings!
+    findings
       .filter(({ rule }) => rule === 'unknown_variable')
       .map(({ message }) => /“(.*)”/.exec(message)![1]),
     ['a: b', 'each: items'],

@@ -12,7 +12,13 @@ import type {
 import type { alertSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
-import type { broadcastRowSchema, broadcastSchema } from '../../../api/broadcasts/schema.ts'
+import type { forecastSchema } from '../../../api/broadcasts/recipient-routes.ts'
+import type {
+  broadcastRowSchema,
+  broadcastSchema,
+  lintSchema,
+  previewSchema,
+} from '../../../api/broadcasts/schema.ts'
 import type { importSchema } from '../../../api/contacts/import-schema.ts'
 import type { contactSchema } from '../../../api/contacts/schema.ts'
 import type { claimSchema } from '../../../api/domains/claim-schema.ts'
@@ -102,6 +108,9 @@ export type SegmentFilter = Segment['filters'][number]
 export type Topic = z.output<typeof topicSchema>
 export type BroadcastRow = z.output<typeof broadcastRowSchema>
 export type Broadcast = z.output<typeof broadcastSchema>
+export type BroadcastLint = z.output<typeof lintSchema>
+export type BroadcastPreview = z.output<typeof previewSchema>
+export type RecipientPreview = z.output<typeof forecastSchema>
 export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>

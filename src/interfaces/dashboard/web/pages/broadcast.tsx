@@ -15,7 +15,7 @@ import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
-import { SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
+import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
 const CALM_MS = 20_000
@@ -95,7 +95,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
           disabled={isSaving}
           onClick={() => openFor('send')}
         >
-          {status === 'draft' ? 'Send broadcast …' : 'Send now …'}
+          {status === 'draft' ? 'Review and send …' : 'Send now …'}
         </Button>
       </Head>
       {failure?.act && <NotSaved failure={failure} act={failure.act} />}
@@ -129,7 +129,7 @@ function OpenDialog({ what, broadcast, put, reload, onClose }: OpenDialogProps) 
       />
     )
   return (
-    <SendBroadcast
+    <ReviewBroadcast
       broadcast={broadcast}
       onClose={onClose}
       onChanged={reload}

@@ -1,23 +1,27 @@
-/** Dialogs to send a test of a broadcast, and to send or schedule it. */
+/** Dialogs to send a test of a broadcast, and to review it before it is sent or scheduled. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { ApiError, call, withQuery } from '../api/client.ts'
+import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
-import type { Audience, Broadcast, Segment } from '../api/types.ts'
-import { TextField } from '../components/controls.tsx'
+import type {
+  Audience,
+  Broadcast,
+  BroadcastLint,
+  BroadcastPreview,
+  Contact,
+  List,
+  RecipientPreview,
+  Segment,
+  Topic,
+} from '../api/types.ts'
+import { Choices, Choose, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
-import { Failure, Note, say } from '../components/feedback.tsx'
-import { counted } from '../labels/numbers.ts'
-
-interface Lint {
-  findings: {
-    rule: string
-    severity: 'error' | 'warning'
-    part: string
-    line: number | null
-    message: string
-  }[]
-}
+import { Failure, Note, Pending, say } from '../components/feedback.tsx'
+import { RenderedMail } from '../components/rendered.tsx'
+import { Facts } from '../components/show.tsx'
+import { SKIP_WORDS } from '../labels/broadcasts.ts'
+import { count, counted } from '../labels/numbers.ts'
+import { fullTime, timeZone } from '../labels/time.ts'
 
 export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void }) {
   const [to, setTo] = useState(signedIn().user.email)
@@ -46,7 +50,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
   )
 }
 
-interface SendProps {
+interface ReviewProps {
   /** Broadcast as loaded. Only this version is sent. */
   broadcast: Broadcast
   onClose: () => void
@@ -57,16 +61,19 @@ interface SendProps {
 
 /** Rules whose findings make the API refuse the broadcast. */
 const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
+/** Above this number of recipients, the number has to be typed. */
+const TYPED_ABOVE = 10_000
 
-export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
-  const [when, setWhen] = useState('')
-  const { id, version, audience_id, segment_id, subject, from, status } = broadcast
-  const isScheduled = status === 'scheduled'
-  const audience = useLoad<Audience>(`/audiences/${audience_id}`)
-  const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
-  const lint = useLint(id)
-  const isRefused = lint.findings.some(({ rule }) => REFUSED_RULES.has(rule))
-  const count = segment_id ? segment.data?.contact_count : audience.data?.contact_count
+export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: ReviewProps) {
+  const { id, version, status } = broadcast
+  const [when, setWhen] = useState<string>()
+  const [typed, setTyped] = useState('')
+  const recipients = useLoad<RecipientPreview>(`/broadcasts/${id}/recipients/preview`)
+  const { lint, error: lintError } = useLint(id)
+  const isRefused = lint?.findings.some(({ rule }) => REFUSED_RULES.has(rule)) ?? false
+  const people = recipients.error ? undefined : recipients.data?.recipients
+  const isTyped = people === undefined || people <= TYPED_ABOVE || typed.replace(/\D/g, '') === String(people)
+  const isReady = people !== undefined && people > 0 && isTyped && when !== '' && lint !== undefined
   const send = async () => {
     const scheduled_at = when ? new Date(when).toISOString() : null
     try {
@@ -79,30 +86,30 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
   }
   return (
     <FormDialog
-      title={isScheduled ? 'Send this broadcast now, before its time?' : 'Send this broadcast?'}
-      act={when ? 'Schedule broadcast' : isScheduled ? 'Send broadcast now' : 'Send broadcast'}
-      disabled={isRefused}
+      title={status === 'scheduled' ? 'Review and send now, before its time' : 'Review and send'}
+      act={actWords(people, when !== undefined)}
+      wide
+      disabled={isRefused || !isReady}
       onClose={onClose}
       onSubmit={send}
     >
       {error => (
         <>
-          <p>
-            {count === undefined ? 'All contacts' : counted(count, 'contact')} of{' '}
-            <b>{segment.data?.name ?? audience.data?.name}</b>, except unsubscribed and suppressed contacts.
-          </p>
-          <p class="quiet">
-            Subject: <b>{subject}</b>. From: {from}.
-          </p>
-          <Findings lint={lint} isRefused={isRefused} />
-          {!isScheduled && (
+          <Recipients broadcast={broadcast} recipients={recipients} />
+          <Words broadcast={broadcast} />
+          <AsReceived broadcast={broadcast} />
+          {lintError && <Failure error={lintError} act="The broadcast could not be checked" />}
+          {lint && <Links links={lint.links} />}
+          {lint && <Findings findings={lint.findings} isRefused={isRefused} />}
+          {status !== 'scheduled' && <When when={when} onWhen={setWhen} fault={error?.of('scheduled_at')} />}
+          {people !== undefined && people > TYPED_ABOVE && (
             <TextField
-              label="Send at (your time zone)"
-              type="datetime-local"
-              value={when}
-              hint="Leave empty to send now."
-              onValue={setWhen}
-              fault={error?.of('scheduled_at')}
+              label={`Type ${count(people)} to confirm the number of recipients`}
+              inputMode="numeric"
+              autocomplete="off"
+              value={typed}
+              onValue={setTyped}
+              fault={typed !== '' && !isTyped ? `This is not ${count(people)}.` : undefined}
             />
           )}
           {error?.fields
@@ -121,33 +128,177 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
 const CHANGED =
   'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, review the new version, and send again.'
 
+function actWords(people: number | undefined, isLater: boolean): string {
+  if (people === undefined) return isLater ? 'Schedule broadcast' : 'Send broadcast'
+  return `${isLater ? 'Schedule for' : 'Send to'} ${counted(people, 'person', 'people')}`
+}
+
+interface RecipientsProps {
+  broadcast: Broadcast
+  recipients: Loaded<RecipientPreview>
+}
+
+/** Number of contacts who will get the broadcast, and of those who are skipped, by reason. */
+function Recipients({ broadcast, recipients }: RecipientsProps) {
+  const { audience_id, segment_id, topic_id } = broadcast
+  const audience = useLoad<Audience>(`/audiences/${audience_id}`)
+  const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
+  const topic = useLoad<Topic>(topic_id && `/topics/${topic_id}`)
+  const to = [audience.data?.name, segment.data?.name].filter(Boolean).join(' › ')
+  const { data, error } = recipients
+  const skipped = Object.entries(data?.skipped ?? {}).filter(([, people]) => people > 0)
+  return (
+    <section aria-label="Recipients" class="stack stack-tight">
+      <h3>Recipients</h3>
+      <p class="quiet">
+        {to}
+        {topic.data && ` · Topic: ${topic.data.name}`}
+      </p>
+      {error && <Pending of={recipients} />}
+      {!error && !data && <p role="status">Counting the recipients …</p>}
+      {!error && data && (
+        <p role="status">
+          <b>
+            {data.complete ? '' : 'More than '}
+            {counted(data.recipients, 'person', 'people')} will get it
+          </b>
+          {skipped.length > 0 &&
+            `; skipped: ${skipped.map(([reason, people]) => `${count(people)} ${SKIP_WORDS[reason] ?? reason}`).join(', ')}`}
+          .
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Words({ broadcast: { from, reply_to, subject, preview_text } }: Pick<ReviewProps, 'broadcast'>) {
+  return (
+    <Facts
+      rows={[
+        ['From', from],
+        reply_to.length > 0 && ['Reply to', reply_to.join(', ')],
+        ['Subject', <bdi key="subject">{subject}</bdi>],
+        ['Preview text', preview_text ? <bdi key="preview">{preview_text}</bdi> : 'None'],
+      ]}
+    />
+  )
+}
+
+const FOUND_MAX = 20
+
+/** The email as one recipient gets it, rendered by the server from what is stored. */
+function AsReceived({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
+  const { id, audience_id, segment_id } = broadcast
+  const [search, setSearch] = useState('')
+  const [chosen, setChosen] = useState('')
+  const part = segment_id ? `/segments/${segment_id}` : ''
+  const contacts = useLoad<List<Contact>>(
+    withQuery(`/audiences/${audience_id}${part}/contacts`, { limit: FOUND_MAX, q: search.trim() }),
+  )
+  const people = contacts.data?.data ?? []
+  const reader = people.find(one => one.id === chosen) ?? people[0]
+  const preview = useLoad<BroadcastPreview>(
+    contacts.data ? withQuery(`/broadcasts/${id}/preview`, { contact_id: reader?.id }) : null,
+  )
+  return (
+    <section aria-label="Content" class="stack stack-tight">
+      <h3>Content</h3>
+      <div class="halves">
+        <TextField label="Search contacts" type="search" value={search} onValue={setSearch} />
+        <Choose
+          label="As received by"
+          value={reader?.id ?? ''}
+          options={
+            people.length > 0 ? people.map(one => [one.id, one.email] as const) : [['', 'No contact found']]
+          }
+          onValue={setChosen}
+        />
+      </div>
+      {preview.data ? (
+        <RenderedMail rendered={{ ok: true, ...preview.data }} hasNoText={preview.data.text === null} />
+      ) : (
+        <Pending of={preview} />
+      )}
+    </section>
+  )
+}
+
+function Links({ links }: Pick<BroadcastLint, 'links'>) {
+  const faulty = links.filter(({ message }) => message !== null)
+  if (links.length === 0) return <p class="quiet">The email has no links.</p>
+  return (
+    <details>
+      <summary>
+        {counted(links.length, 'link')} checked, {faulty.length === 0 ? 'all are valid' : `${faulty.length} with problems`}
+      </summary>
+      <ul class="stack stack-tight">
+        {links.map(({ url, line, message }) => (
+          <li key={`${line} ${url}`}>
+            <span class="mono">{url}</span> {message ? <b>{message}</b> : <span class="quiet">valid</span>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+interface WhenProps {
+  /** Local time; undefined is now. */
+  when: string | undefined
+  onWhen: (when: string | undefined) => void
+  fault: string | undefined
+}
+
+function When({ when, onWhen, fault }: WhenProps) {
+  const at = when ? new Date(when) : undefined
+  return (
+    <section aria-label="When" class="stack stack-tight">
+      <h3>When</h3>
+      <Choices<'now' | 'later'>
+        label="When"
+        value={when === undefined ? 'now' : 'later'}
+        options={[
+          ['now', 'Now'],
+          ['later', 'At a time'],
+        ]}
+        onValue={value => onWhen(value === 'now' ? undefined : '')}
+      />
+      {when !== undefined && (
+        <TextField
+          label={`Send at (${timeZone})`}
+          type="datetime-local"
+          required
+          value={when}
+          hint={at && fullTime(at.toISOString())}
+          onValue={onWhen}
+          fault={fault}
+        />
+      )}
+    </section>
+  )
+}
+
 /** Checks the stored broadcast once, when the dialog opens. */
-function useLint(id: string): { findings: Lint['findings']; error: ApiError | undefined } {
-  const [found, setFound] = useState<{ findings: Lint['findings']; error: ApiError | undefined }>({
-    findings: [],
-    error: undefined,
-  })
+function useLint(id: string): { lint: BroadcastLint | undefined; error: ApiError | undefined } {
+  const [found, setFound] = useState<ReturnType<typeof useLint>>({ lint: undefined, error: undefined })
   useEffect(() => {
-    call<Lint>('POST', `/broadcasts/${id}/lint`).then(
-      ({ findings }) => setFound({ findings, error: undefined }),
+    call<BroadcastLint>('POST', `/broadcasts/${id}/lint`).then(
+      lint => setFound({ lint, error: undefined }),
       (error: unknown) => {
         if (!(error instanceof ApiError)) throw error
-        setFound({ findings: [], error })
+        setFound({ lint: undefined, error })
       },
     )
   }, [id])
   return found
 }
 
-/** Lint warnings, and errors that prevent sending. */
-function Findings({
-  lint: { findings, error },
-  isRefused,
-}: {
-  lint: ReturnType<typeof useLint>
+interface FindingsProps extends Pick<BroadcastLint, 'findings'> {
   isRefused: boolean
-}) {
-  if (error) return <Failure error={error} act="The broadcast could not be checked" />
+}
+
+/** Lint warnings, and errors that prevent sending. */
+function Findings({ findings, isRefused }: FindingsProps) {
   if (findings.length === 0) return null
   return (
     <Note tone={isRefused ? 'bad' : 'warn'}>

@@ -1,0 +1,100 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('broadcasts: reviewed, sent, and taken back')
+let mailhorn: Mailhorn
+let browser: TestBrowser
+let opened: WatchedPage
+let page: Page
+let audience: string
+
+test.before(async () => {
+  buildDashboard()
+  mailhorn = await startMailhorn()
+  await mailhorn.verifiedDomain('here.example')
+  audience = (await call('POST', '/audiences', { name: 'Readers' })).id
+  for (const body of [
+    { email: 'delivered+ann@simulator.test', first_name: 'Ann', properties: { city: 'Graz' } },
+    { email: 'delivered+ben@simulator.test', first_name: 'Ben', properties: { city: 'Graz' } },
+    { email: 'delivered+cleo@simulator.test', first_name: 'Cleo' },
+    { email: 'gone@there.example', unsubscribed: true, properties: { city: 'Graz' } },
+  ])
+    await call('POST', `/audiences/${audience}/contacts`, body)
+  browser = await startBrowser()
+  opened = await browser.signIn(mailhorn)
+  page = opened.page
+})
+test.after(async () => {
+  await browser.close()
+  await mailhorn.close()
+})
+
+const call = async (method: string, path: string, body?: object) => {
+  const session = await mailhorn.signIn()
+  const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+const draftOf = (subject: string, over: object = {}) =>
+  call('POST', '/broadcasts', {
+    ...{ audience_id: audience, from: 'news@here.example', subject },
+    html: '<p>Hello {{first_name|you}} <a href="https://shop.example/">Shop</a> {{unsubscribe_url}}</p>',
+    ...over,
+  })
+const statusOf = async (id: string) => (await call('GET', `/broadcasts/${id}`)).status
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const dialog = () => page.getByRole('dialog').last()
+const goTo = (path: string) => page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+
+test('the review says who gets it and who is skipped, and shows the email to whom one searches for', async () => {
+  const filters = [{ field: 'properties.city', op: 'eq', value: 'Graz' }]
+  const { id: segment_id } = await call('POST', `/audiences/${audience}/segments`, { name: 'In Graz', filters })
+  const { id: topic_id } = await call('POST', '/topics', { name: 'Offers' })
+  const { id } = await draftOf('To Graz', { segment_id, topic_id, preview_text: 'What is new' })
+  await goTo(`/broadcasts/${id}`)
+  await button('Review and send …').click()
+  await dialog().getByText('2 people will get it; skipped: 1 unsubscribed.').waitFor()
+  await dialog().getByText('Readers › In Graz · Topic: Offers').waitFor()
+  await dialog().getByText('What is new', { exact: true }).waitFor()
+  await dialog().getByText('1 link checked, all are valid').waitFor()
+  const letter = dialog().frameLocator('iframe.letter')
+  await dialog().getByLabel('Search contacts').fill('ben@')
+  await letter.getByText('Hello Ben').waitFor()
+  assert.is(await dialog().getByRole('button', { name: 'Send to 2 people' }).isEnabled(), true)
+  await dialog().getByRole('button', { name: 'At a time' }).click()
+  assert.is(await dialog().getByRole('button', { name: 'Schedule for 2 people' }).isEnabled(), false)
+  await dialog().getByLabel(/^Send at/).fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16))
+  await dialog().getByRole('button', { name: 'Schedule for 2 people' }).click()
+  await page.getByText('The broadcast is scheduled.').waitFor()
+  assert.is(await statusOf(id), 'scheduled')
+})
+
+test('above 10,000 recipients nothing is sent before their number is typed', async t => {
+  const preview = { total: 12_400, recipients: 12_345, skipped: { unsubscribed: 55 }, complete: true }
+  await page.route(/recipients\/preview$/, route => route.fulfill({ json: preview }))
+  t.after(() => page.unroute(/recipients\/preview$/))
+  const { id } = await draftOf('To many')
+  await goTo(`/broadcasts/${id}`)
+  await button('Review and send …').click()
+  const send = dialog().getByRole('button', { name: 'Send to 12,345 people' })
+  const typed = dialog().getByLabel('Type 12,345 to confirm')
+  assert.is(await send.isDisabled(), true)
+  await typed.fill('12,354')
+  await dialog().getByText('This is not 12,345.').waitFor()
+  assert.is(await send.isDisabled(), true)
+  await page.keyboard.press('Enter')
+  assert.is(await statusOf(id), 'draft')
+  await typed.fill('12345')
+  await send.click({ trial: true })
+  await page.keyboard.press('Escape')
+})
+
+test('nothing went wrong in all of this', () => {
+  assert.equal(opened.faults, [])
+})
+
+test.run()
