@@ -231,6 +231,8 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
   await button('Review and send …').click()
   await dialog().getByText('3 people will get it').waitFor()
   await dialog().getByRole('button', { name: 'Send to 3 people' }).click()
+  await button('Undo').waitFor()
+  scene.mailhorn.clock.advance(30_000)
   await page.getByText('Sent', { exact: true }).waitFor()
   const got = () =>
     scene.mx.messages.filter(({ data }) => /Lamps for long/.test(`${data}`)).flatMap(({ rcptTo }) => rcptTo)

@@ -93,6 +93,32 @@ test('above 10,000 recipients nothing is sent before their number is typed', asy
   await page.keyboard.press('Escape')
 })
 
+test('what was sent can be taken back for half a minute, also after the page was left', async () => {
+  const { id } = await draftOf('Second thoughts')
+  const send = async () => {
+    await button('Review and send …').click()
+    await dialog().getByRole('button', { name: 'Send to 3 people' }).click()
+    await page.getByText(/^Sending in \d+ seconds?\.$/).waitFor()
+  }
+  await goTo(`/broadcasts/${id}`)
+  await send()
+  assert.is(await statusOf(id), 'scheduled')
+  assert.is(await button('Send now …').count(), 0)
+  await goTo('/')
+  await goTo(`/broadcasts/${id}`)
+  await button('Undo').click()
+  await page.getByText('The broadcast is a draft again and will not be sent.').waitFor()
+  mailhorn.clock.advance(60_000)
+  await button('Review and send …').waitFor()
+  assert.is(await statusOf(id), 'draft')
+
+  await send()
+  mailhorn.clock.advance(30_000)
+  await page.getByText('Sent', { exact: true }).waitFor()
+  assert.is(await button('Undo').count(), 0)
+  assert.is((await call('GET', `/broadcasts/${id}`)).progress.handed_over, 3)
+})
+
 test('nothing went wrong in all of this', () => {
   assert.equal(opened.faults, [])
 })

@@ -12,6 +12,8 @@ const WORLD = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
 `
+/** Time in which sending can be undone. */
+const UNDO_MS = 30_000
 const RESTORED = 'Unsaved changes restored.'
 let mx: FakeMx
 let mailhorn: Mailhorn
@@ -77,7 +79,11 @@ test('a broadcast that is edited and not saved is sent as it is on the screen', 
   await button('Review and send …').click()
   await dialog().getByText('1 person will get it').waitFor()
   assert.match((await read(`/broadcasts/${id}`)).html, 'THE REAL TEXT')
-  await dialog().getByRole('button', { name: /^Send to/ }).click()
+  await dialog()
+    .getByRole('button', { name: /^Send to/ })
+    .click()
+  await button('Undo').waitFor()
+  mailhorn.clock.advance(UNDO_MS)
   await page.getByText('Sent', { exact: true }).waitFor()
   const got = await until(() => mx.messages.find(({ headers }) => /^Subject: Edited and sent/m.test(headers)))
   assert.match(`${got.data}`, 'THE REAL TEXT')
@@ -121,7 +127,11 @@ test('the untouched starter text is not sent', async () => {
   await page.getByRole('heading', { name: 'Untouched', level: 1 }).waitFor()
   await button('Review and send …').click()
   await dialog().getByText('The HTML is still the starter text').waitFor()
-  assert.ok(await dialog().getByRole('button', { name: /^Send to/ }).isDisabled())
+  assert.ok(
+    await dialog()
+      .getByRole('button', { name: /^Send to/ })
+      .isDisabled(),
+  )
   await page.keyboard.press('Escape')
   await html().fill('<p>Mine. {{unsubscribe_url}}</p>')
   await button('Review and send …').click()
@@ -137,7 +147,11 @@ test('tags of other template languages are named as errors, and the broadcast is
   await dialog().getByText('This broadcast cannot be sent yet:').waitFor()
   for (const tag of ['{{#if a}}', '{{/if}}'])
     await dialog().getByText(`The html contains \`${tag}\``).waitFor()
-  assert.ok(await dialog().getByRole('button', { name: /^Send to/ }).isDisabled())
+  assert.ok(
+    await dialog()
+      .getByRole('button', { name: /^Send to/ })
+      .isDisabled(),
+  )
   assert.is(await dialog().getByText('No contact has the property').count(), 0)
   await page.keyboard.press('Escape')
 })
@@ -181,13 +195,21 @@ test('links that only this machine can open: the dialog says what to set, and se
   await dialog()
     .getByText(/Set `http\.base_url` to the public https address/)
     .waitFor()
-  assert.ok(await dialog().getByRole('button', { name: /^Send to/ }).isDisabled())
+  assert.ok(
+    await dialog()
+      .getByRole('button', { name: /^Send to/ })
+      .isDisabled(),
+  )
   await trial.keyboard.press('Escape')
   const session = await laboratory.signIn()
   await laboratory.call('DELETE', `/audiences/${audience_id}/contacts/${real.id}`, { session })
   await button('Review and send …').click()
   await dialog().getByText('1 person will get it').waitFor()
-  await dialog().getByRole('button', { name: /^Send to/ }).click()
+  await dialog()
+    .getByRole('button', { name: /^Send to/ })
+    .click()
+  await button('Undo').waitFor()
+  laboratory.clock.advance(UNDO_MS)
   await trial.getByText('Sent', { exact: true }).waitFor()
 })
 
@@ -200,7 +222,9 @@ test('what another has saved meanwhile is not sent, and not overwritten unasked'
   await button('Review and send …').click()
   await dialog().getByText('1 person will get it').waitFor()
   await changeElsewhere('Of the other.')
-  await dialog().getByRole('button', { name: /^Send to/ }).click()
+  await dialog()
+    .getByRole('button', { name: /^Send to/ })
+    .click()
   await dialog().getByText('Nothing was sent: this broadcast was changed elsewhere').waitFor()
   assert.is(await statusOf(id), 'draft')
   await page.keyboard.press('Escape')

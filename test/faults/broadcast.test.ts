@@ -48,6 +48,49 @@ test(`${CYCLES} times among ${CONTACTS} contacts: each gets one email, and nobod
   console.log(`${CONTACTS} contacts, ${CYCLES} kills, ${underWay.size} under way at kills`)
 })
 
+test('a broadcast that is to begin in some seconds begins after a kill, once, and one can be taken back', async t => {
+  const scene = await openScene(t)
+  let program = await firstStart(scene)
+  let token = await signIn(program)
+  const delayed = async (subject: string, delay_seconds: number): Promise<string> => {
+    const id = await draftOf(program, subject)
+    const { body } = await program.call('POST', `/broadcasts/${id}/send`, { token, body: { delay_seconds } })
+    assert.is(body.status, 'scheduled')
+    return id
+  }
+  await delayed('kept', 5)
+  const takenBack = await delayed('taken back', 3_600)
+  await program.end('SIGKILL')
+  program = await scene.start()
+  token = await signIn(program)
+  const undone = await program.call('POST', `/broadcasts/${takenBack}/unschedule`, { token })
+  assert.is(undone.body.status, 'draft')
+  await program.end('SIGKILL')
+  program = await scene.start()
+  await until(() => scene.rows("select 1 from broadcasts where status = 'sent'").length === 1)
+  assert.equal(scene.rows('select status from broadcasts order by id'), [
+    { status: 'sent' },
+    { status: 'draft' },
+  ])
+  assert.equal(scene.rows('select count(*) as count from deliveries'), [{ count: 2 }])
+})
+
+/** A draft to two contacts of the simulator. */
+async function draftOf(program: Program, subject: string): Promise<string> {
+  const token = await signIn(program)
+  const { body: audience } = await program.call('POST', '/audiences', { token, body: { name: subject } })
+  for (const name of ['ann', 'ben']) {
+    const body = { email: `delivered+${name}@simulator.test` }
+    await program.call('POST', `/audiences/${audience.id}/contacts`, { token, body })
+  }
+  const from = `ann@${FROM_DOMAIN}`
+  const { status, body } = await program.call('POST', '/broadcasts', {
+    ...{ token, body: { audience_id: audience.id, from, subject, text: 'Hi. {{unsubscribe_url}}' } },
+  })
+  assert.is(status, 201, JSON.stringify(body))
+  return body.id
+}
+
 function requireDelivery({ ledger }: Scene, underWay: Map<string, number>) {
   const taken = Map.groupBy(ledger(), ({ recipient }) => recipient)
   for (let i = 0; i < CONTACTS; i += REAL_EVERY) {

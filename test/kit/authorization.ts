@@ -92,6 +92,7 @@ const ROUTES_BY_NEED = {
     'POST /broadcasts/:id/resume',
     'POST /broadcasts/:id/send',
     'POST /broadcasts/:id/test',
+    'POST /broadcasts/:id/unschedule',
   ],
   'contacts:read': [
     'GET /audiences',

@@ -157,13 +157,13 @@ async function callFor(mailhorn: Mailhorn, route: Route, owned: Owned): Promise<
     const id = await mailhorn.send({ ...MAIL, scheduled_at: inAnHour })
     return { params: { id }, ...(route.body && { body: goodBodyFor(mailhorn, route) }) }
   }
-  if (/^POST \/broadcasts\/:id\/(?:send|pause|resume|cancel)$/.test(name)) {
+  if (/^POST \/broadcasts\/:id\/(?:send|unschedule|pause|resume|cancel)$/.test(name)) {
     const { body } = await mailhorn.call('POST', '/broadcasts', { session, body: draftBroadcast(mailhorn) })
     const setStatus = (status: string) =>
       mailhorn.change('update broadcasts set status = ? where id = ?', status, parseWireId('brd', body.id))
     if (name.endsWith('/pause')) setStatus('sending')
     if (name.endsWith('/resume')) setStatus('paused')
-    if (name.endsWith('/cancel')) setStatus('scheduled')
+    if (/\/(?:cancel|unschedule)$/.test(name)) setStatus('scheduled')
     return { params: { id: body.id }, ...(name.endsWith('/send') && { body: { scheduled_at: inAnHour } }) }
   }
   if (name === 'POST /domains/:id/rotate-keys')

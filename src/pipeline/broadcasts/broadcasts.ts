@@ -23,7 +23,7 @@ import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
-import { type Author, type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
+import { type Author, type BroadcastFields, type Changes, type DelayedSendOrder, fieldsOf, type SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
@@ -105,13 +105,22 @@ export class Broadcasts {
     return this.#options.run('deleteBroadcast', this.#order(accountId, id))
   }
 
-  /** @param version is the version of the content to send; null for the current one */
-  async send(accountId: Id, id: Id, send: SendOrder, version: string | null) {
+  /**
+   * Sends a broadcast now, at a time, or after a delay during which it can be unscheduled.
+   * @param version is the version of the content to send; null for the current one
+   */
+  async send(accountId: Id, id: Id, { at, delayMs = 0 }: DelayedSendOrder, version: string | null) {
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
-    const checked = { ...send, linkRefusal: await refuseLinks(this.#options, accountId, broadcast) }
-    const order = { ...this.#order(accountId, id), send: checked, version }
-    return this.#after(accountId, id, await this.#options.run('sendBroadcast', order))
+    const linkRefusal = await refuseLinks(this.#options, accountId, broadcast)
+    const order = this.#order(accountId, id)
+    const send = { at: delayMs > 0 ? order.now + delayMs : at, linkRefusal }
+    return this.#after(accountId, id, await this.#options.run('sendBroadcast', { ...order, send, version }))
+  }
+
+  async unschedule(accountId: Id, id: Id) {
+    const done = await this.#options.run('unscheduleBroadcast', this.#order(accountId, id))
+    return this.#after(accountId, id, done)
   }
 
   async pause(accountId: Id, id: Id) {

@@ -48,6 +48,11 @@ export interface SendOrder {
   at: number | null
 }
 
+export interface DelayedSendOrder extends SendOrder {
+  /** Delay from now, instead of a time. */
+  delayMs?: number
+}
+
 export interface CheckedSendOrder extends SendOrder {
   /** Refusal because links would not work for the recipients; reported after faults of the content. */
   linkRefusal: Refusal | undefined

@@ -81,6 +81,15 @@ export const sendCommands = {
     return true
   }),
 
+  /** Turns a scheduled broadcast back into a draft. One that has begun is refused, and goes on. */
+  unscheduleBroadcast: command<Order, Ordered>(async (tx, order) => {
+    const row = await lockBroadcast(tx, order)
+    if (!row) return undefined
+    if (row.status !== 'scheduled') return wrongState('unscheduled', row.status)
+    await setBroadcast(tx, order, { ...DRAFT, updatedAt: order.now })
+    return true
+  }),
+
   /**
    * Turns a scheduled broadcast back into a draft, and ends one that has begun. After the commit no attempt
    * starts; queued emails are canceled in later steps.

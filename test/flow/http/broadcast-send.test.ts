@@ -134,6 +134,40 @@ test('version: a broadcast says who has changed it last, a user or an access tok
   assert.is((await get(id)).updated_by, 'Our CI')
 })
 
+test('delay: a broadcast waits as long, and can be unscheduled until it begins', async () => {
+  const { mailhorn, call, audienceOf, draftFor, get, whenDelivered, inAnHour } = shared
+  const { id, version } = await draftFor(await audienceOf(SIMULATED))
+  const send = (body: object) => call('POST', `/broadcasts/${id}/send`, body)
+  const unschedule = () => call('POST', `/broadcasts/${id}/unschedule`)
+  for (const [body, path] of [
+    [{ delay_seconds: 30, scheduled_at: inAnHour() }, 'delay_seconds'],
+    [{ delay_seconds: 3_601 }, 'delay_seconds'],
+    [{ delay_seconds: -1 }, 'delay_seconds'],
+  ] as const) {
+    const refused = await send(body)
+    assert.equal([refused.status, refused.body.errors[0].path], [422, path])
+  }
+  assert.is((await unschedule()).status, 422)
+  const before = mailhorn.clock.now()
+  const { status, scheduled_at } = (await send({ delay_seconds: 30, version })).body
+  assert.is(status, 'scheduled')
+  const delayMs = Date.parse(scheduled_at) - before
+  assert.ok(delayMs >= 30_000 && delayMs < 40_000, `${delayMs}`)
+  const undone = await unschedule()
+  assert.equal([undone.status, undone.body.status, undone.body.scheduled_at], [200, 'draft', null])
+  mailhorn.clock.advance(40_000)
+  assert.is((await get(id)).status, 'draft')
+
+  await send({ delay_seconds: 30 })
+  mailhorn.clock.advance(31_000)
+  await whenDelivered(id)
+  const late = await unschedule()
+  assert.equal([late.status, late.body.message], [422, 'A broadcast that is sent cannot be unscheduled.'])
+  const now = await draftFor(await audienceOf(SIMULATED))
+  const sent = await call('POST', `/broadcasts/${now.id}/send`, { delay_seconds: 0 })
+  assert.is(sent.body.status, 'sending', 'a program that names no delay sends at once')
+})
+
 test('recipients: the preview says who will get it, and who is skipped', async () => {
   const { call, audienceOf, draftFor, whenDelivered } = shared
   const audience = await audienceOf(SIMULATED)

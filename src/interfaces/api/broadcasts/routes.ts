@@ -161,7 +161,7 @@ function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rou
 }
 
 function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
-  const order = (name: 'pause' | 'resume' | 'cancel', summary: string): Route => ({
+  const order = (name: 'unschedule' | 'pause' | 'resume' | 'cancel', summary: string): Route => ({
     method: 'POST',
     path: `/broadcasts/:id/${name}`,
     access: 'session',
@@ -185,6 +185,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
         return shown(request, await broadcasts.send(request.credential.accountId, id, order, version))
       },
     },
+    order('unschedule', 'Turn a scheduled broadcast back into a draft; refused once sending has begun'),
     order('pause', 'Stop sending for a while: nothing that has not been handed over is begun'),
     order(
       'resume',

@@ -6,6 +6,7 @@ import type { BroadcastDetail, BroadcastLint } from '../../../pipeline/broadcast
 import {
   type BroadcastFields,
   type Changes,
+  type DelayedSendOrder,
   NO_AUDIENCE,
   type SendOrder,
 } from '../../../pipeline/broadcasts/draft.ts'
@@ -47,7 +48,12 @@ const derive_text = z.boolean().optional().meta({
   description: 'With true, the text is derived from the HTML again, after a text of its own or an empty one.',
 })
 export const broadcastChangeSchema = z.object({ ...fields, derive_text, version })
-export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
+const DELAY_SECONDS_MAX = 3_600
+const delay_seconds = z.int().min(0).max(DELAY_SECONDS_MAX).optional().meta({
+  description:
+    'Sends after this time instead of now; until then, the broadcast is scheduled and can be unscheduled. Not with `scheduled_at`.',
+})
+export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, delay_seconds, version })
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
@@ -216,10 +222,13 @@ function refuseFiles(body: unknown) {
 }
 
 /** @throws ApiError */
-export function readSendOrder(body: unknown): SendOrder & { version: string | null } {
+export function readSendOrder(body: unknown): DelayedSendOrder & { version: string | null } {
   const isOfGo = typeof body === 'object' && body !== null && Object.hasOwn(body, 'broadcast_id')
-  const { scheduledAt, version = null } = (isOfGo ? readSendOfGo : readSend)(body)
-  return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt), version }
+  const { scheduledAt, delaySeconds = 0, version = null } = (isOfGo ? readSendOfGo : readSend)(body)
+  if (scheduledAt !== undefined && delaySeconds > 0)
+    throw invalidField('delay_seconds', '`delay_seconds` must not be set beside `scheduled_at`.')
+  const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
+  return { at, delayMs: delaySeconds * 1_000, version }
 }
 
 /** @throws ApiError */

@@ -33,7 +33,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Without `send` and `scheduled_at`, the broadcast is a draft. Members of a segment are determined when sending begins.',
   updateBroadcast:
     'Absent fields keep their values. `""` removes `segment_id`, `topic_id`, `template_id`, `html` and `preview_text`.',
-  sendBroadcast: 'With `scheduled_at`, the broadcast is sent at that time, otherwise now.',
+  sendBroadcast:
+    'With `scheduled_at`, the broadcast is sent at that time; with `delay_seconds`, after this time; otherwise now.',
   cancelBroadcast: 'Emails that were handed to a mail server are not affected.',
   createContact: 'Adds the address to each of the given audiences, or to none of them if one is not found.',
   createAudienceContact: 'An address can be in an audience once; adding it again is 400.',

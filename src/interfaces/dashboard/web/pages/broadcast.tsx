@@ -1,7 +1,7 @@
 /** One broadcast: an editor while it is a draft or scheduled, its results once it is being sent. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { type ApiError, call } from '../api/client.ts'
+import { ApiError, call } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Broadcast } from '../api/types.ts'
@@ -12,10 +12,11 @@ import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
+import { counted } from '../labels/numbers.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
-import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
+import { ReviewBroadcast, TestBroadcast, UNDO_SECONDS } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
 const CALM_MS = 20_000
@@ -53,11 +54,17 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       draft.discard()
       navigate('/broadcasts')
     })
-  const unschedule = () =>
-    void call<Broadcast>('POST', `/broadcasts/${id}/cancel`).then(changed => {
-      put(changed)
+  const isUndoable = status === 'scheduled' && isAboutToBegin(broadcast)
+  const unschedule = async () => {
+    try {
+      put(await call<Broadcast>('POST', `/broadcasts/${id}/unschedule`))
       say('The broadcast is a draft again and will not be sent.')
-    })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      say(error.status === 422 ? 'Sending has already begun.' : error.message, 'warn')
+      reload()
+    }
+  }
   const openFor = (what: OpenDialogProps['what']) =>
     edit.afterSaving('Nothing was sent, because the changes could not be saved', saved =>
       setOpen({ what, broadcast: saved }),
@@ -84,23 +91,26 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
         <Button disabled={isSaving} onClick={() => openFor('test')}>
           Send test email
         </Button>
-        {status === 'scheduled' && (
+        {status === 'scheduled' && !isUndoable && (
           <Button icon="clock" disabled={isSaving} onClick={() => openFor('reschedule')}>
             Reschedule …
           </Button>
         )}
-        <Button
-          kind={status === 'draft' ? 'main' : undefined}
-          icon="broadcasts"
-          disabled={isSaving}
-          onClick={() => openFor('send')}
-        >
-          {status === 'draft' ? 'Review and send …' : 'Send now …'}
-        </Button>
+        {!isUndoable && (
+          <Button
+            kind={status === 'draft' ? 'main' : undefined}
+            icon="broadcasts"
+            disabled={isSaving}
+            onClick={() => openFor('send')}
+          >
+            {status === 'draft' ? 'Review and send …' : 'Send now …'}
+          </Button>
+        )}
       </Head>
       {failure?.act && <NotSaved failure={failure} act={failure.act} />}
       {status === 'draft' && draft.isOutdated && <Conflict broadcast={broadcast} edit={edit} />}
-      {status === 'scheduled' && <Locked edit={edit} unschedule={unschedule} />}
+      {isUndoable && <Undo at={scheduled_at!} undo={unschedule} />}
+      {status === 'scheduled' && !isUndoable && <Locked edit={edit} unschedule={unschedule} />}
       <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
       {open && <OpenDialog {...open} put={put} reload={reload} onClose={close} />}
     </>
@@ -217,6 +227,33 @@ function Conflict({ broadcast: { updated_at, updated_by }, edit }: EditProps) {
         </div>
       </Note>
     </div>
+  )
+}
+
+/** Whether it was sent with a short delay, in which sending can be undone. */
+function isAboutToBegin({ scheduled_at, updated_at }: Broadcast): boolean {
+  return scheduled_at !== null && Date.parse(scheduled_at) - Date.parse(updated_at) <= UNDO_SECONDS * 1_000
+}
+
+/** Counts the seconds until sending begins, and offers to undo it. */
+function Undo({ at, undo }: { at: string; undo: () => void }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.min(UNDO_SECONDS, Math.ceil((Date.parse(at) - now) / 1_000))
+  return (
+    <Note tone="warn">
+      <div class="row row-apart">
+        <p>
+          <b>{seconds > 0 ? `Sending in ${counted(seconds, 'second')}.` : 'Sending begins.'}</b>
+        </p>
+        <Button kind="main" onClick={undo}>
+          Undo
+        </Button>
+      </div>
+    </Note>
   )
 }
 

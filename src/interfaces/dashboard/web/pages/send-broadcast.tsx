@@ -61,6 +61,8 @@ interface ReviewProps {
 
 /** Rules whose findings make the API refuse the broadcast. */
 const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
+/** Time in which sending can be undone. The server keeps the broadcast scheduled as long. */
+export const UNDO_SECONDS = 30
 /** Above this number of recipients, the number has to be typed. */
 const TYPED_ABOVE = 10_000
 
@@ -75,14 +77,14 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
   const isTyped = people === undefined || people <= TYPED_ABOVE || typed.replace(/\D/g, '') === String(people)
   const isReady = people !== undefined && people > 0 && isTyped && when !== '' && lint !== undefined
   const send = async () => {
-    const scheduled_at = when ? new Date(when).toISOString() : null
+    const time = when ? { scheduled_at: new Date(when).toISOString() } : { delay_seconds: UNDO_SECONDS }
     try {
-      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { scheduled_at, version }))
+      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { ...time, version }))
     } catch (error) {
       if (error instanceof ApiError && error.of('version')) onChanged()
       throw error
     }
-    say(when ? 'The broadcast is scheduled.' : 'The broadcast is being sent.')
+    say(when ? 'The broadcast is scheduled.' : `You can undo this for ${UNDO_SECONDS} seconds.`)
   }
   return (
     <FormDialog
