@@ -119,6 +119,24 @@ test('what was sent can be taken back for half a minute, also after the page was
   assert.is((await call('GET', `/broadcasts/${id}`)).progress.handed_over, 3)
 })
 
+test('an email without an unsubscribe link is not sent without a reason, which is shown afterwards', async () => {
+  const { id } = await draftOf('No way out', { html: '<p>Your terms have changed.</p>' })
+  await goTo(`/broadcasts/${id}`)
+  await button('Review and send …').click()
+  const send = dialog().getByRole('button', { name: 'Send to 3 people' })
+  await dialog().getByText('There is no unsubscribe link.').waitFor()
+  await send.waitFor()
+  assert.is(await send.isDisabled(), true)
+  await dialog().getByRole('radio', { name: /^Required notice/ }).check()
+  await send.click()
+  await button('Undo').waitFor()
+  assert.is((await call('GET', `/broadcasts/${id}`)).no_unsubscribe_reason, 'required_notice')
+  mailhorn.clock.advance(30_000)
+  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.getByText('Without unsubscribe link').waitFor()
+  await page.getByText('Required notice', { exact: true }).waitFor()
+})
+
 test('nothing went wrong in all of this', () => {
   assert.equal(opened.faults, [])
 })

@@ -23,7 +23,14 @@ import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
-import { type Author, type BroadcastFields, type Changes, type DelayedSendOrder, fieldsOf, type SendOrder } from './draft.ts'
+import {
+  type Author,
+  type BroadcastFields,
+  type Changes,
+  type DelayedSendOrder,
+  fieldsOf,
+  type SendOrder,
+} from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
@@ -83,7 +90,8 @@ export class Broadcasts {
   /** Creates a draft with the same content and audience. */
   async duplicate(accountId: Id, id: Id, author: Author) {
     const broadcast = await this.#row(accountId, id)
-    return broadcast && this.create(accountId, { ...fieldsOf(broadcast), ...author })
+    if (!broadcast) return undefined
+    return this.create(accountId, { ...fieldsOf(broadcast), noUnsubscribeReason: null, ...author })
   }
 
   list(accountId: Id, page: BroadcastPage) {
@@ -109,13 +117,15 @@ export class Broadcasts {
    * Sends a broadcast now, at a time, or after a delay during which it can be unscheduled.
    * @param version is the version of the content to send; null for the current one
    */
-  async send(accountId: Id, id: Id, { at, delayMs = 0 }: DelayedSendOrder, version: string | null) {
+  async send(accountId: Id, id: Id, wanted: DelayedSendOrder, version: string | null) {
+    const { at, delayMs = 0, noUnsubscribeReason = null } = wanted
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const linkRefusal = await refuseLinks(this.#options, accountId, broadcast)
     const order = this.#order(accountId, id)
     const send = { at: delayMs > 0 ? order.now + delayMs : at, linkRefusal }
-    return this.#after(accountId, id, await this.#options.run('sendBroadcast', { ...order, send, version }))
+    const done = await this.#options.run('sendBroadcast', { ...order, send, version, noUnsubscribeReason })
+    return this.#after(accountId, id, done)
   }
 
   async unschedule(accountId: Id, id: Id) {

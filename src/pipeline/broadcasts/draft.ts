@@ -5,7 +5,7 @@ import { type Id, sameId } from '../../lib/ids.ts'
 import type { Content } from '../../resources/emails/content.ts'
 import { releaseContents, storeContent } from '../../resources/emails/content-rows.ts'
 import { command, type Tx } from '../../store/model/command.ts'
-import type { BroadcastRow, Json } from '../../store/model/schema.ts'
+import type { BroadcastRow, Json, NoUnsubscribeReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
 import { endHold } from '../queue/hold.ts'
@@ -28,6 +28,8 @@ export interface BroadcastFields extends Content {
   replyToList: Json | null
   subject: string
   previewText: string | null
+  /** Why the content has no unsubscribe link. */
+  noUnsubscribeReason: NoUnsubscribeReason | null
 }
 
 export interface Changes {
@@ -51,6 +53,8 @@ export interface SendOrder {
 export interface DelayedSendOrder extends SendOrder {
   /** Delay from now, instead of a time. */
   delayMs?: number
+  /** Why the content has no unsubscribe link; null keeps the stored reason. */
+  noUnsubscribeReason?: NoUnsubscribeReason | null
 }
 
 export interface CheckedSendOrder extends SendOrder {
@@ -75,19 +79,13 @@ export const draftCommands = {
       (send &&
         ((await refuseUnsendable(tx, accountId, fields)) ?? send.linkRefusal ?? refuseSendTime(send.at, now)))
     if (refusal) return refusal
-    const { html, text, name, topicId, templateId, sender, replyToList, subject, previewText } = fields
+    const { html, text, ...words } = fields
     const row: BroadcastRow = {
       accountId,
       id,
-      name,
-      foldedName: foldText(name),
+      ...words,
+      foldedName: foldText(fields.name),
       ...refs,
-      topicId,
-      templateId,
-      sender,
-      replyToList,
-      subject,
-      previewText,
       contentId: await storeContent(tx, { html, text }),
       ...NOTHING_SENT,
       createdAt: now,
@@ -215,6 +213,7 @@ export function fieldsOf({
   replyToList,
   subject,
   previewText,
+  noUnsubscribeReason,
   html,
   text,
 }: StoredBroadcast): BroadcastFields {
@@ -228,6 +227,7 @@ export function fieldsOf({
     replyToList,
     subject,
     previewText,
+    noUnsubscribeReason,
     html,
     text,
   }

@@ -152,7 +152,8 @@ function hasNoText({ html, text }: Omit<EmailText, 'subject'>): boolean {
   return text === null ? textPartOf(html ?? '') === undefined : text.trim() === ''
 }
 
-function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
+/** Tells whether the part that readers see has an unsubscribe link. */
+export function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
   const part = html ?? text
   if (part === null) return true
   return compileTemplate({ subject: null, html: null, text: part }).variables.some(

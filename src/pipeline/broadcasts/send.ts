@@ -6,43 +6,53 @@
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
-import type { BroadcastRow } from '../../store/model/schema.ts'
+import type { BroadcastRow, NoUnsubscribeReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
 import type { Refusal } from '../accept/refusal.ts'
 import { endHold, startHold } from '../queue/hold.ts'
 import { broadcastFaultOf } from './begin.ts'
 import { findBroadcast } from './broadcast-rows.ts'
 import { type CheckedSendOrder, DRAFT, sendState } from './draft.ts'
+import { saysUnsubscribe } from './lint.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { refuseOtherVersion } from './version.ts'
 
 /** Undefined when the account has no such broadcast. */
 type Ordered = true | Refusal | undefined
 
-type Order = BroadcastKey & { now: number }
+interface Order extends BroadcastKey {
+  now: number
+}
+
+interface SendInput extends Order {
+  send: CheckedSendOrder
+  version: string | null
+  /** Why the content has no unsubscribe link; null keeps the stored reason. */
+  noUnsubscribeReason: NoUnsubscribeReason | null
+}
 
 export const sendCommands = {
   /**
    * Sends or schedules a draft, or changes the time of a scheduled broadcast.
    * @param version is the version of the content to send; null for the current one
    */
-  sendBroadcast: command<Order & { send: CheckedSendOrder; version: string | null }, Ordered>(
-    async (tx, order) => {
-      const { accountId, id, send, version, now } = order
-      await lockBroadcast(tx, { accountId, id })
-      const row = await findBroadcast(tx.db, accountId, id)
-      if (!row) return undefined
-      if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
-      const refusal =
-        refuseOtherVersion(row, version) ??
-        (await refuseUnsendable(tx, accountId, row)) ??
-        send.linkRefusal ??
-        refuseSendTime(send.at, now)
-      if (refusal) return refusal
-      await setBroadcast(tx, { accountId, id }, { ...sendState(send, now), updatedAt: now })
-      return true
-    },
-  ),
+  sendBroadcast: command<SendInput, Ordered>(async (tx, order) => {
+    const { accountId, id, send, version, now } = order
+    await lockBroadcast(tx, { accountId, id })
+    const row = await findBroadcast(tx.db, accountId, id)
+    if (!row) return undefined
+    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
+    const refusal =
+      refuseOtherVersion(row, version) ??
+      (await refuseUnsendable(tx, accountId, row)) ??
+      send.linkRefusal ??
+      refuseSendTime(send.at, now)
+    if (refusal) return refusal
+    const reason = saysUnsubscribe(row) ? null : (order.noUnsubscribeReason ?? row.noUnsubscribeReason)
+    const set = { ...sendState(send, now), noUnsubscribeReason: reason, updatedAt: now }
+    await setBroadcast(tx, { accountId, id }, set)
+    return true
+  }),
 
   /** Delays the next step after a failure. */
   delayBroadcast: command<BroadcastKey & { until: number }, void>(async (tx, { accountId, id, until }) => {

@@ -10,6 +10,7 @@ import { up as alertEnds } from './003-alert-ends.ts'
 import { up as explanations } from './004-explanations.ts'
 import { up as searchDetails } from './005-search-details.ts'
 import { up as broadcastAuthors } from './006-broadcast-authors.ts'
+import { up as noUnsubscribeReasons } from './007-no-unsubscribe-reasons.ts'
 
 export interface Migration {
   name: string
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { name: '004-explanations', up: explanations },
   { name: '005-search-details', up: searchDetails },
   { name: '006-broadcast-authors', up: broadcastAuthors },
+  { name: '007-no-unsubscribe-reasons', up: noUnsubscribeReasons },
 ]

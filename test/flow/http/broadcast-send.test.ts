@@ -122,13 +122,18 @@ test('version: a broadcast says who has changed it last, a user or an access tok
   const { mailhorn, call, audienceOf, draftFor, get } = shared
   const { id, updated_by } = await draftFor(await audienceOf(SIMULATED))
   assert.is(updated_by, mailhorn.admin.email)
-  const { body: made } = await call('POST', '/access-tokens', { name: 'Our CI', scopes: ['broadcasts:write'] })
+  const { body: made } = await call('POST', '/access-tokens', {
+    name: 'Our CI',
+    scopes: ['broadcasts:write'],
+  })
   const changed = await mailhorn.call('PATCH', `/broadcasts/${id}`, {
     key: made.token,
     body: { text: 'By a program. {{unsubscribe_url}}' },
   })
   assert.is(changed.body.updated_by, 'Our CI')
-  const listed = (await call('GET', '/broadcasts?limit=100')).body.data.find((one: { id: string }) => one.id === id)
+  const listed = (await call('GET', '/broadcasts?limit=100')).body.data.find(
+    (one: { id: string }) => one.id === id,
+  )
   assert.is(listed.updated_by, 'Our CI')
   assert.is((await call('POST', `/broadcasts/${id}/duplicate`)).body.updated_by, mailhorn.admin.email)
   assert.is((await get(id)).updated_by, 'Our CI')
@@ -168,13 +173,38 @@ test('delay: a broadcast waits as long, and can be unscheduled until it begins',
   assert.is(sent.body.status, 'sending', 'a program that names no delay sends at once')
 })
 
+test('no unsubscribe link: a reason is stored with the broadcast, and without one the reply warns', async () => {
+  const { call, audienceOf, draftFor, get } = shared
+  const audience = await audienceOf(SIMULATED)
+  const send = async (id: string, body: object = {}) =>
+    (await call('POST', `/broadcasts/${id}/send`, body)).body
+  const silent = await draftFor(audience, { text: 'No way out.' })
+  const { status, warnings } = await send(silent.id)
+  assert.equal(
+    [status, warnings.map(({ path }: { path: string }) => path)],
+    ['sending', ['no_unsubscribe_reason']],
+  )
+  const { id } = await draftFor(audience, { text: 'Your terms have changed.' })
+  const refused = await call('POST', `/broadcasts/${id}/send`, { no_unsubscribe_reason: 'because' })
+  assert.equal([refused.status, refused.body.errors[0].path], [422, 'no_unsubscribe_reason'])
+  const sent = await send(id, { no_unsubscribe_reason: 'required_notice' })
+  assert.equal([sent.no_unsubscribe_reason, sent.warnings], ['required_notice', undefined])
+  assert.is((await get(id)).no_unsubscribe_reason, 'required_notice')
+  const copy = (await call('POST', `/broadcasts/${id}/duplicate`)).body
+  assert.is(copy.no_unsubscribe_reason, null, 'another broadcast needs a reason of its own')
+  const linked = await draftFor(audience, { no_unsubscribe_reason: 'internal' })
+  assert.is(linked.no_unsubscribe_reason, 'internal')
+  const unneeded = await send(linked.id)
+  assert.equal([unneeded.no_unsubscribe_reason, unneeded.warnings], [null, undefined])
+})
+
 test('recipients: the preview says who will get it, and who is skipped', async () => {
   const { call, audienceOf, draftFor, whenDelivered } = shared
   const audience = await audienceOf(SIMULATED)
   const add = (body: object) => call('POST', `/audiences/${audience}/contacts`, body)
-  await add({ email: 'left@there.example', unsubscribed: true })
-  await add({ email: 'bad@there.example' })
-  await call('POST', '/suppressions', { email: 'bad@there.example' })
+  await add({ email: 'delivered+left@simulator.test', unsubscribed: true })
+  await add({ email: 'delivered+bad@simulator.test' })
+  await call('POST', '/suppressions', { email: 'delivered+bad@simulator.test' })
   const { id } = await draftFor(audience)
   const { status, body } = await call('GET', `/broadcasts/${id}/recipients/preview`)
   assert.is(status, 200)
@@ -191,7 +221,10 @@ test('recipients: the preview says who will get it, and who is skipped', async (
   const other = await draftFor(audience, { segment_id: segment })
   await call('DELETE', `/audiences/${audience}/segments/${segment}`)
   const refused = await call('GET', `/broadcasts/${other.id}/recipients/preview`)
-  assert.equal([refused.status, refused.body.message], [422, 'The segment of the broadcast has been deleted.'])
+  assert.equal(
+    [refused.status, refused.body.message],
+    [422, 'The segment of the broadcast has been deleted.'],
+  )
 })
 
 test('starter text: a broadcast with it is refused, regardless of white space', async () => {

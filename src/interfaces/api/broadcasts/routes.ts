@@ -11,6 +11,7 @@ import { BROADCAST_STATUSES } from '../../../store/model/schema.ts'
 import { apiErrorOf, notFound, orNotFound } from '../api-error.ts'
 import { senderOf } from '../emails/idempotency-header.ts'
 import { type ApiReply, type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
+import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { readChoice } from '../schema/read.ts'
@@ -33,6 +34,7 @@ import {
   sendBroadcastSchema,
   testBroadcastSchema,
   testSchema,
+  unsubscribeWarnings,
 } from './schema.ts'
 
 /** Maximum size of html and text, with a margin for their JSON encoding. */
@@ -85,7 +87,8 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
           readNewBroadcast(await request.body()),
         )
         const authored = { ...fields, ...authorOf(request) }
-        return created(viewFor(request, await broadcasts.create(accountId, authored, send)))
+        const made = await broadcasts.create(accountId, authored, send)
+        return created(send ? sentView(request, made) : viewFor(request, made))
       },
     },
     {
@@ -178,11 +181,12 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       access: 'session',
       summary: 'Send or schedule a broadcast',
       body: sendBroadcastSchema,
-      replies: { 200: broadcastSchema },
+      replies: { 200: broadcastSchema.extend({ warnings: warningsSchema }) },
       async handle(request) {
         const id = pathId(request, 'brd')
         const { version, ...order } = readSendOrder(await request.body())
-        return shown(request, await broadcasts.send(request.credential.accountId, id, order, version))
+        const { accountId } = request.credential
+        return ok(sentView(request, await broadcasts.send(accountId, id, order, version)))
       },
     },
     order('unschedule', 'Turn a scheduled broadcast back into a draft; refused once sending has begun'),
@@ -274,6 +278,12 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
 /** @throws ApiError */
 function viewFor(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
   return broadcastView(found(answer), needsSegment(request))
+}
+
+/** @throws ApiError */
+function sentView(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
+  const sent = found(answer)
+  return withWarnings(viewFor(request, sent), unsubscribeWarnings(sent))
 }
 
 /** Returns who makes the request, as other users of the account are told. */

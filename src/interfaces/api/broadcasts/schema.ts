@@ -10,17 +10,23 @@ import {
   NO_AUDIENCE,
   type SendOrder,
 } from '../../../pipeline/broadcasts/draft.ts'
-import { LINT_PARTS, LINT_RULES } from '../../../pipeline/broadcasts/lint.ts'
+import { LINT_PARTS, LINT_RULES, saysUnsubscribe } from '../../../pipeline/broadcasts/lint.ts'
 import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
 import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
-import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES } from '../../../store/model/schema.ts'
+import {
+  BROADCAST_STATUSES,
+  type BroadcastRow,
+  EMAIL_STATUSES,
+  NO_UNSUBSCRIBE_REASONS,
+} from '../../../store/model/schema.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { readTemplateRef } from '../emails/template-use.ts'
+import type { Warning } from '../route/warnings.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -37,6 +43,10 @@ const fields = {
   text: z.string().optional(),
   preview_text: lineText(PREVIEW_LENGTH_MAX).optional(),
   template_id: z.string().optional(),
+  no_unsubscribe_reason: z.enum(NO_UNSUBSCRIBE_REASONS).optional().meta({
+    description:
+      'Why the content needs no unsubscribe link. It is dropped when the broadcast is sent with one.',
+  }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 }
 export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
@@ -53,7 +63,12 @@ const delay_seconds = z.int().min(0).max(DELAY_SECONDS_MAX).optional().meta({
   description:
     'Sends after this time instead of now; until then, the broadcast is scheduled and can be unscheduled. Not with `scheduled_at`.',
 })
-export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, delay_seconds, version })
+export const sendBroadcastSchema = z.object({
+  scheduled_at: fields.scheduled_at,
+  delay_seconds,
+  no_unsubscribe_reason: fields.no_unsubscribe_reason,
+  version,
+})
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
@@ -85,6 +100,7 @@ export const broadcastRowSchema = z.object({
   subject: z.string(),
   reply_to: z.array(z.string()),
   preview_text: z.string().nullable(),
+  no_unsubscribe_reason: z.enum(NO_UNSUBSCRIBE_REASONS).nullable(),
   status: z.enum(BROADCAST_STATUSES).meta({ id: 'BroadcastStatus' }),
   error: z.string().nullable(),
   created_at: timeSchema,
@@ -178,7 +194,7 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   return {
     fields: {
       ...{ audienceId: null, segmentId: null, topicId: null, templateId: null, replyToList: null },
-      ...{ previewText: null, html: null, text: null, name: '' },
+      ...{ previewText: null, noUnsubscribeReason: null, html: null, text: null, name: '' },
       ...words,
       ...{ subject, sender },
     },
@@ -224,11 +240,16 @@ function refuseFiles(body: unknown) {
 /** @throws ApiError */
 export function readSendOrder(body: unknown): DelayedSendOrder & { version: string | null } {
   const isOfGo = typeof body === 'object' && body !== null && Object.hasOwn(body, 'broadcast_id')
-  const { scheduledAt, delaySeconds = 0, version = null } = (isOfGo ? readSendOfGo : readSend)(body)
+  const {
+    scheduledAt,
+    delaySeconds = 0,
+    noUnsubscribeReason = null,
+    version = null,
+  } = (isOfGo ? readSendOfGo : readSend)(body)
   if (scheduledAt !== undefined && delaySeconds > 0)
     throw invalidField('delay_seconds', '`delay_seconds` must not be set beside `scheduled_at`.')
   const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
-  return { at, delayMs: delaySeconds * 1_000, version }
+  return { at, delayMs: delaySeconds * 1_000, noUnsubscribeReason, version }
 }
 
 /** @throws ApiError */
@@ -244,7 +265,7 @@ export function readTestRecipients(body: unknown): Mailbox[] {
 function changesOf(
   request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version' | 'deriveText'>,
 ): Partial<BroadcastFields> {
-  const { name, subject, html, text, previewText, from, replyTo } = request
+  const { name, subject, html, text, previewText, noUnsubscribeReason, from, replyTo } = request
   const replyToCount = replyTo?.length ?? 0
   if (replyToCount > REPLY_TO_MAX)
     throw invalidField(
@@ -267,6 +288,7 @@ function changesOf(
     html: html === '' ? null : html,
     text,
     previewText: previewText === '' ? null : previewText?.toWellFormed(),
+    noUnsubscribeReason,
   }
   return Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
@@ -345,6 +367,7 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
     subject: row.subject,
     reply_to: parseStoredMailboxes(row.replyToList).map(mailboxText),
     preview_text: row.previewText,
+    no_unsubscribe_reason: row.noUnsubscribeReason,
     status: row.status,
     error: row.error,
     created_at: timestamp(row.createdAt),
@@ -358,4 +381,16 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
 
 export function lintView(id: Id, lint: BroadcastLint): z.output<typeof lintSchema> {
   return { object: 'broadcast_lint', id: wireId('brd', id), ...lint }
+}
+
+/** Warns of a broadcast that is sent without an unsubscribe link and without a reason. */
+export function unsubscribeWarnings({ broadcast }: BroadcastDetail): Warning[] {
+  if (broadcast.noUnsubscribeReason !== null || saysUnsubscribe(broadcast)) return []
+  return [
+    {
+      path: 'no_unsubscribe_reason',
+      message:
+        'The content has no {{unsubscribe_url}}. Add it, or say in `no_unsubscribe_reason` why it is not needed.',
+    },
+  ]
 }

@@ -104,7 +104,7 @@ function fixedMessage(path: string, { wanted, kept }: Pair): string | undefined 
 }
 
 /** Matches fields that a client sends back only because it has read them. */
-const OWN_FIELD = /^(?:id|object|created_at|updated_at|last_[a-z_]+_at)$/
+const OWN_FIELD = /^(?:id|object|created_at|updated_at|updated_by|last_[a-z_]+_at)$/
 const UUID_CHARACTERS = 36
 
 /** Ids are accepted without their prefix, and one value in place of a list. */

@@ -14,6 +14,11 @@ export const BROADCAST_STATUSES = [
 
 export type BroadcastStatus = (typeof BROADCAST_STATUSES)[number]
 
+/** Why a broadcast may be sent without an unsubscribe link in its content. */
+export const NO_UNSUBSCRIBE_REASONS = ['transactional', 'required_notice', 'internal'] as const
+
+export type NoUnsubscribeReason = (typeof NO_UNSUBSCRIBE_REASONS)[number]
+
 export interface BroadcastRow {
   accountId: Id
   id: Id
@@ -33,6 +38,8 @@ export interface BroadcastRow {
   subject: string
   /** Text that mail programs show beside the subject, with placeholders. */
   previewText: string | null
+  /** Why the content has no unsubscribe link; null when it has one, or when no reason was given. */
+  noUnsubscribeReason: NoUnsubscribeReason | null
   /** Content as the author wrote it. */
   contentId: number
   status: BroadcastStatus

@@ -13,6 +13,16 @@ export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [l
     failed: ['Failed', 'bad'],
   }
 
+type NoUnsubscribeReason = NonNullable<Broadcast['no_unsubscribe_reason']>
+
+export const NO_UNSUBSCRIBE_WORDS: Readonly<
+  Record<NoUnsubscribeReason, readonly [label: string, meaning: string]>
+> = {
+  transactional: ['Transactional', 'it answers something that each recipient did, such as an order'],
+  required_notice: ['Required notice', 'a law or a contract requires it, such as new terms or a recall'],
+  internal: ['Internal list', 'it goes to members of your own organization'],
+}
+
 export const SKIP_WORDS: Readonly<Record<string, string>> = {
   unsubscribed: 'unsubscribed',
   opted_out: 'opted out of the topic',

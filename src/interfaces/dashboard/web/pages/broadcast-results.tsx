@@ -6,7 +6,7 @@ import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
-import { SKIP_WORDS } from '../labels/broadcasts.ts'
+import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import { Hours } from './hours.tsx'
 
@@ -16,6 +16,7 @@ const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   const { id, skipped, unique_opens, unique_clicks, html, text, started_at, sent_at, from } = broadcast
+  const reason = broadcast.no_unsubscribe_reason
   return (
     <>
       <Progress broadcast={broadcast} />
@@ -26,6 +27,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
             rows={[
               ['From', from],
               ['Subject', broadcast.subject],
+              reason && ['Without unsubscribe link', NO_UNSUBSCRIBE_WORDS[reason][0]],
               ['Started', <Time key="began" at={started_at} />],
               ['Finished', <Time key="ended" at={sent_at} or="Not yet" />],
             ]}

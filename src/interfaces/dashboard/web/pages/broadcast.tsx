@@ -11,7 +11,7 @@ import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
-import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
+import { BROADCAST_WORDS, NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
 import { counted } from '../labels/numbers.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
@@ -110,7 +110,9 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       {failure?.act && <NotSaved failure={failure} act={failure.act} />}
       {status === 'draft' && draft.isOutdated && <Conflict broadcast={broadcast} edit={edit} />}
       {isUndoable && <Undo at={scheduled_at!} undo={unschedule} />}
-      {status === 'scheduled' && !isUndoable && <Locked edit={edit} unschedule={unschedule} />}
+      {status === 'scheduled' && !isUndoable && (
+        <Locked broadcast={broadcast} edit={edit} unschedule={unschedule} />
+      )}
       <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
       {open && <OpenDialog {...open} put={put} reload={reload} onClose={close} />}
     </>
@@ -207,7 +209,8 @@ function isOfField({ fields }: ApiError): boolean {
 
 /** Choice between the text on the screen and the one that somebody else has saved meanwhile. */
 function Conflict({ broadcast: { updated_at, updated_by }, edit }: EditProps) {
-  const who = updated_by === signedIn().user.email ? 'You, in another window,' : (updated_by ?? 'Somebody else')
+  const who =
+    updated_by === signedIn().user.email ? 'You, in another window,' : (updated_by ?? 'Somebody else')
   return (
     <div class="conflict">
       <Note tone="warn" isNews>
@@ -258,12 +261,16 @@ function Undo({ at, undo }: { at: string; undo: () => void }) {
 }
 
 /** Tells what a scheduled broadcast sends, which is not what this browser may still hold. */
-function Locked({ edit, unschedule }: { edit: BroadcastEdit; unschedule: () => void }) {
+function Locked({ broadcast, edit, unschedule }: EditProps & { unschedule: () => void }) {
   const { draft, discard } = edit
+  const reason = broadcast.no_unsubscribe_reason
   return (
     <Note tone={draft.isChanged ? 'warn' : 'info'}>
       <div class="row row-apart">
-        <p>This broadcast is scheduled and goes out as you see it. Unschedule it to edit.</p>
+        <p>
+          This broadcast is scheduled and goes out as you see it. Unschedule it to edit.
+          {reason && <> Without an unsubscribe link: {NO_UNSUBSCRIBE_WORDS[reason][0].toLowerCase()}.</>}
+        </p>
         <Button small onClick={unschedule}>
           Unschedule to edit
         </Button>
@@ -272,8 +279,14 @@ function Locked({ edit, unschedule }: { edit: BroadcastEdit; unschedule: () => v
         <div class="row row-apart">
           <p>
             <b>This browser holds changes that will not be sent.</b> They were not saved before the broadcast
-            was scheduled{draft.restoredAt && <> (<Time at={draft.restoredAt} />)</>}. Unschedule to continue
-            with them.
+            was scheduled
+            {draft.restoredAt && (
+              <>
+                {' '}
+                (<Time at={draft.restoredAt} />)
+              </>
+            )}
+            . Unschedule to continue with them.
           </p>
           <Button small onClick={discard}>
             Discard changes

@@ -19,7 +19,7 @@ import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
-import { SKIP_WORDS } from '../labels/broadcasts.ts'
+import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { fullTime, timeZone } from '../labels/time.ts'
 
@@ -63,6 +63,8 @@ interface ReviewProps {
 const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
 /** Time in which sending can be undone. The server keeps the broadcast scheduled as long. */
 export const UNDO_SECONDS = 30
+/** Rule of a broadcast without an unsubscribe link, which needs a reason. */
+const NO_LINK = 'missing_unsubscribe'
 /** Above this number of recipients, the number has to be typed. */
 const TYPED_ABOVE = 10_000
 
@@ -70,16 +72,20 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
   const { id, version, status } = broadcast
   const [when, setWhen] = useState<string>()
   const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState(broadcast.no_unsubscribe_reason)
   const recipients = useLoad<RecipientPreview>(`/broadcasts/${id}/recipients/preview`)
   const { lint, error: lintError } = useLint(id)
   const isRefused = lint?.findings.some(({ rule }) => REFUSED_RULES.has(rule)) ?? false
   const people = recipients.error ? undefined : recipients.data?.recipients
   const isTyped = people === undefined || people <= TYPED_ABOVE || typed.replace(/\D/g, '') === String(people)
-  const isReady = people !== undefined && people > 0 && isTyped && when !== '' && lint !== undefined
+  const needsReason = lint?.findings.some(({ rule }) => rule === NO_LINK) ?? false
+  const isSaid = lint !== undefined && (!needsReason || reason !== null)
+  const isReady = people !== undefined && people > 0 && isTyped && when !== '' && isSaid
   const send = async () => {
     const time = when ? { scheduled_at: new Date(when).toISOString() } : { delay_seconds: UNDO_SECONDS }
+    const why = needsReason ? { no_unsubscribe_reason: reason } : {}
     try {
-      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { ...time, version }))
+      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { ...time, ...why, version }))
     } catch (error) {
       if (error instanceof ApiError && error.of('version')) onChanged()
       throw error
@@ -103,6 +109,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
           {lintError && <Failure error={lintError} act="The broadcast could not be checked" />}
           {lint && <Links links={lint.links} />}
           {lint && <Findings findings={lint.findings} isRefused={isRefused} />}
+          {needsReason && <WithoutLink reason={reason} onReason={setReason} />}
           {status !== 'scheduled' && <When when={when} onWhen={setWhen} fault={error?.of('scheduled_at')} />}
           {people !== undefined && people > TYPED_ABOVE && (
             <TextField
@@ -231,7 +238,8 @@ function Links({ links }: Pick<BroadcastLint, 'links'>) {
   return (
     <details>
       <summary>
-        {counted(links.length, 'link')} checked, {faulty.length === 0 ? 'all are valid' : `${faulty.length} with problems`}
+        {counted(links.length, 'link')} checked,{' '}
+        {faulty.length === 0 ? 'all are valid' : `${faulty.length} with problems`}
       </summary>
       <ul class="stack stack-tight">
         {links.map(({ url, line, message }) => (
@@ -299,15 +307,45 @@ interface FindingsProps extends Pick<BroadcastLint, 'findings'> {
   isRefused: boolean
 }
 
+interface WithoutLinkProps {
+  reason: Broadcast['no_unsubscribe_reason']
+  onReason: (reason: Broadcast['no_unsubscribe_reason']) => void
+}
+
+/** Asks why the content has no unsubscribe link. */
+function WithoutLink({ reason, onReason }: WithoutLinkProps) {
+  return (
+    <Note tone="warn">
+      <fieldset class="stack stack-tight">
+        <legend>
+          <b>There is no unsubscribe link.</b> Add {'{{unsubscribe_url}}'}, or say why it is not needed:
+        </legend>
+        {Object.entries(NO_UNSUBSCRIBE_WORDS).map(([value, [label, meaning]]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="no-unsubscribe-reason"
+              checked={reason === value}
+              onChange={() => onReason(value as WithoutLinkProps['reason'])}
+            />{' '}
+            <b>{label}</b>: {meaning}
+          </label>
+        ))}
+      </fieldset>
+    </Note>
+  )
+}
+
 /** Lint warnings, and errors that prevent sending. */
 function Findings({ findings, isRefused }: FindingsProps) {
-  if (findings.length === 0) return null
+  const shown = findings.filter(({ rule }) => rule !== NO_LINK)
+  if (shown.length === 0) return null
   return (
     <Note tone={isRefused ? 'bad' : 'warn'}>
       <p>
         <b>{isRefused ? 'This broadcast cannot be sent yet:' : 'Before you send it:'}</b>
       </p>
-      {findings.map(({ rule, part, line, message }) => (
+      {shown.map(({ rule, part, line, message }) => (
         <p key={`${rule} ${part} ${line} ${message}`}>{message}</p>
       ))}
     </Note>

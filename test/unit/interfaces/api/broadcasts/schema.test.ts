@@ -74,6 +74,7 @@ test('a new broadcast has the words of its request, and nothing else', () => {
   assert.equal(rest, {
     ...{ audienceId: AUDIENCE, segmentId: null, topicId: null, templateId: null },
     ...{ subject: 'News', replyToList: null, previewText: null, html: null, text: null, name: '' },
+    noUnsubscribeReason: null,
   })
   assert.equal([template, send], [null, undefined])
 })
@@ -145,10 +146,13 @@ test('a change has its template, its time and the version that it expects', () =
 
 test('an order to send is for now, or for a time; only the Go SDK may send an empty one', () => {
   const broadcast_id = wireId('brd', newId(5))
-  assert.equal(readSendOrder({}), { at: null, version: null })
-  assert.equal(readSendOrder({ scheduled_at: AT, version: 'v' }), { at: Date.parse(AT), version: 'v' })
-  assert.equal(readSendOrder({ broadcast_id, scheduled_at: '' }), { at: null, version: null })
-  assert.equal(readSendOrder({ broadcast_id, scheduled_at: AT }), { at: Date.parse(AT), version: null })
+  const now = { at: null, delayMs: 0, noUnsubscribeReason: null, version: null }
+  const later = { ...now, at: Date.parse(AT) }
+  assert.equal(readSendOrder({}), now)
+  assert.equal(readSendOrder({ scheduled_at: AT, version: 'v' }), { ...later, version: 'v' })
+  assert.equal(readSendOrder({ broadcast_id, scheduled_at: '' }), now)
+  assert.equal(readSendOrder({ broadcast_id, scheduled_at: AT }), later)
+  assert.equal(readSendOrder({ delay_seconds: 30 }), { ...now, delayMs: 30_000 })
   assert.equal(refusalOf(readSendOrder, { scheduled_at: '' }), [...INVALID, 'scheduled_at'])
 })
 
