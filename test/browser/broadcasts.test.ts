@@ -52,7 +52,10 @@ const goTo = (path: string) => page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
 
 test('the review says who gets it and who is skipped, and shows the email to whom one searches for', async () => {
   const filters = [{ field: 'properties.city', op: 'eq', value: 'Graz' }]
-  const { id: segment_id } = await call('POST', `/audiences/${audience}/segments`, { name: 'In Graz', filters })
+  const { id: segment_id } = await call('POST', `/audiences/${audience}/segments`, {
+    name: 'In Graz',
+    filters,
+  })
   const { id: topic_id } = await call('POST', '/topics', { name: 'Offers' })
   const { id } = await draftOf('To Graz', { segment_id, topic_id, preview_text: 'What is new' })
   await goTo(`/broadcasts/${id}`)
@@ -67,7 +70,9 @@ test('the review says who gets it and who is skipped, and shows the email to who
   assert.is(await dialog().getByRole('button', { name: 'Send to 2 people' }).isEnabled(), true)
   await dialog().getByRole('button', { name: 'At a time' }).click()
   assert.is(await dialog().getByRole('button', { name: 'Schedule for 2 people' }).isEnabled(), false)
-  await dialog().getByLabel(/^Send at/).fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16))
+  await dialog()
+    .getByLabel(/^Send at/)
+    .fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16))
   await dialog().getByRole('button', { name: 'Schedule for 2 people' }).click()
   await page.getByText('The broadcast is scheduled.').waitFor()
   assert.is(await statusOf(id), 'scheduled')
@@ -127,7 +132,9 @@ test('an email without an unsubscribe link is not sent without a reason, which i
   await dialog().getByText('There is no unsubscribe link.').waitFor()
   await send.waitFor()
   assert.is(await send.isDisabled(), true)
-  await dialog().getByRole('radio', { name: /^Required notice/ }).check()
+  await dialog()
+    .getByRole('radio', { name: /^Required notice/ })
+    .check()
   await send.click()
   await button('Undo').waitFor()
   assert.is((await call('GET', `/broadcasts/${id}`)).no_unsubscribe_reason, 'required_notice')
@@ -135,6 +142,32 @@ test('an email without an unsubscribe link is not sent without a reason, which i
   await page.getByText('Sent', { exact: true }).waitFor()
   await page.getByText('Without unsubscribe link').waitFor()
   await page.getByText('Required notice', { exact: true }).waitFor()
+})
+
+test('results: links agree with clicks, and a rate beyond its limit has its colour', async () => {
+  const { id: audience_id } = await call('POST', '/audiences', { name: 'Simulated' })
+  for (const name of ['clicked+a', 'clicked+b', 'complained', 'delivered'])
+    await call('POST', `/audiences/${audience_id}/contacts`, { email: `${name}@simulator.test` })
+  const { id } = await draftOf('Results', { audience_id, send: true })
+  await goTo(`/broadcasts/${id}`)
+  await page.getByText('Sent', { exact: true }).waitFor()
+  const figure = (name: string) => page.locator('.figure').filter({ hasText: name })
+  await figure('Clicked').getByText('2 recipients').waitFor()
+  await figure('Complaints').locator('.is-bad').getByText('keep below 0.1 %').waitFor()
+  await page.reload()
+  const row = page.getByRole('row').filter({ hasText: 'https://simulator.test/' })
+  await row.waitFor()
+  assert.equal((await row.getByRole('cell').allInnerTexts()).slice(2), ['2', '2', '0'])
+  assert.is(await page.getByText('Activity by hour').count(), 0)
+})
+
+test('a new broadcast goes to the audience that was used last', async () => {
+  await draftOf('Used last')
+  await goTo('/broadcasts?add=1')
+  const to = dialog().getByLabel('To', { exact: true })
+  await dialog().locator('button[type=submit]:enabled').waitFor()
+  assert.is(await to.inputValue(), audience)
+  await page.keyboard.press('Escape')
 })
 
 test('nothing went wrong in all of this', () => {

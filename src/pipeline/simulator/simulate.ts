@@ -9,6 +9,7 @@ import type { BounceClass } from '../../protocols/bounces/rules/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { recipientCommands } from '../../resources/events/commands.ts'
 import type { ClaimedDelivery, Run } from '../../store/model/command.ts'
+import { numberOfUrl } from '../tracking/link-numbers.ts'
 
 type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 
@@ -94,5 +95,9 @@ export async function recordFollowUps(
     if (event === 'complained')
       await run('complain', { ...ref, data: { complaint: { type: 'abuse' } }, suppress: false })
     else if (event === 'opened') await run('opened', { ...ref, data: { open: visitor } })
-    else await run('clicked', { ...ref, data: { click: { link: `https://${domain}/`, ...visitor } } })
+    else {
+      const url = `https://${domain}/`
+      const link = { number: numberOfUrl(url), url }
+      await run('clicked', { ...ref, link, data: { click: { link: url, ...visitor } } })
+    }
 }

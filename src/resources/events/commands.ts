@@ -15,6 +15,12 @@ interface RecipientRef {
   at: number
 }
 
+/** A link that was followed without a tracking link. */
+interface FollowedLink {
+  number: number
+  url: string
+}
+
 export const recipientCommands = {
   /**
    * A complaint counts once per recipient. Returns false if the recipient has complained before or was never
@@ -44,9 +50,17 @@ export const recipientCommands = {
     return true
   }),
 
-  opened: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.opened')),
+  opened: command<RecipientRef & { data: EventData }, void>(async (tx, ref) => {
+    await engaged(tx, ref, 'email.opened')
+  }),
 
-  clicked: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.clicked')),
+  /** @param link is the link of the broadcast that the click counts for, if the email is one of a broadcast */
+  clicked: command<RecipientRef & { data: EventData; link?: FollowedLink }, void>(
+    async (tx, { link, ...ref }) => {
+      const isKnown = await engaged(tx, ref, 'email.clicked')
+      if (isKnown && link) await countLink(tx, ref, link)
+    },
+  ),
 }
 
 /** Returns undefined for a delivery of another account, too. */
@@ -56,14 +70,15 @@ async function findDelivery(tx: Tx, { accountId, emailId, ordinal }: RecipientRe
   return delivery && sameId(delivery.accountId, accountId) ? delivery : undefined
 }
 
+/** Returns false for a delivery that is not known. */
 async function engaged(
   tx: Tx,
   ref: RecipientRef & { data: EventData },
   type: 'email.opened' | 'email.clicked',
-): Promise<void> {
+): Promise<boolean> {
   const { accountId, emailId, at, data } = ref
   const delivery = await findDelivery(tx, ref)
-  if (!delivery) return
+  if (!delivery) return false
   const { address: recipient, simulated } = delivery
   const [origin] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
   const isRepeated = await hasHappened(tx, emailId, type, recipient)
@@ -78,4 +93,37 @@ async function engaged(
     .where('accountId', '=', accountId)
     .where('id', '=', emailId)
     .execute()
+  return true
+}
+
+/** Counts a click on the link of a broadcast, so that its links agree with its clicks. */
+async function countLink(
+  tx: Tx,
+  { accountId, emailId, ordinal, at }: RecipientRef,
+  { number: link, url }: FollowedLink,
+): Promise<void> {
+  const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['broadcastId'])
+  const broadcastId = email?.broadcastId
+  if (!broadcastId) return
+  const [visit] = await tx.rows.lock('visits', [{ emailId, ordinal, link }], ['count'])
+  if (visit)
+    await tx.rows.update(
+      'visits',
+      ['emailId', 'ordinal', 'link'],
+      [{ emailId, ordinal, link, count: visit.count + 1, lastAt: at }],
+    )
+  else
+    await tx.rows.insert('visits', [
+      { accountId, emailId, ordinal, link, count: 1, machineCount: 0, firstAt: at, lastAt: at, url: null },
+    ])
+  const counts = ['clickCount', 'uniqueCount'] as const
+  const [known] = await tx.rows.lock('broadcastLinks', [{ broadcastId, link }], counts)
+  const row = {
+    broadcastId,
+    link,
+    clickCount: (known?.clickCount ?? 0) + 1,
+    uniqueCount: (known?.uniqueCount ?? 0) + (visit ? 0 : 1),
+  }
+  if (known) await tx.rows.update('broadcastLinks', ['broadcastId', 'link'], [row])
+  else await tx.rows.insert('broadcastLinks', [{ ...row, accountId, url, machineCount: 0 }])
 }

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
+import { listBroadcastLinks } from '../../../../src/pipeline/broadcasts/broadcast-links.ts'
 import { readBroadcastCounts } from '../../../../src/resources/events/broadcast-counts.ts'
 import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -38,21 +39,25 @@ test('broadcast totals: they follow the statuses of its emails', async t => {
 })
 
 test('broadcast totals: opens and clicks are counted in total and per distinct recipient', async t => {
-  const { send, claim, run, accountId, counts, clock, broadcastId } = await open(t)
+  const { send, claim, run, db, accountId, counts, clock, broadcastId } = await open(t)
   const emailId = await send()
   const [delivery] = await claim(accountId)
   await run('finish', finishFor(delivery!, clock.now()))
   const ref = { accountId, emailId, ordinal: 0, at: clock.now(), data: {} }
   for (let i = 0; i < 3; i++) await run('opened', ref)
-  await run('clicked', ref)
+  const link = { number: 70_000, url: 'https://simulator.test/' }
+  for (let i = 0; i < 2; i++) await run('clicked', { ...ref, link })
   const { 'status.queued': _, 'status.delivered': __, ...reactions } = await counts()
   assert.equal(reactions, {
     'reaction.opened': 3,
     'reaction.unique_opened': 1,
-    'reaction.clicked': 1,
+    'reaction.clicked': 2,
     'reaction.unique_clicked': 1,
   })
   assert.equal(await counts(newId(1)), {}, 'nothing of another')
+  const [listed] = (await listBroadcastLinks(db, { accountId, broadcastId }, { limit: 10, offset: 0 })).rows
+  const { url, clickCount, uniqueCount, machineCount } = listed!
+  assert.equal([url, clickCount, uniqueCount, machineCount], [link.url, 2, 1, 0], 'its links say the same')
   assert.ok(broadcastId)
 })
 

@@ -19,6 +19,12 @@ export const LIMITS = {
   complaint: { watch: 0.001, refuse: 0.003 },
 } as const
 
+/** Returns the text and the colour of a rate beside its limits, the same wherever the rate is shown. */
+export function limitWords(rate: number, { watch, refuse }: { watch: number; refuse: number }) {
+  const tone = rate > refuse ? ('is-bad' as const) : rate > watch ? ('is-warn' as const) : undefined
+  return { under: `keep below ${percent(watch)}`, tone }
+}
+
 /** Fewer say nothing about a rate. */
 const SAMPLE_EMAILS_MIN = 50
 const DAY_MS = 86_400_000

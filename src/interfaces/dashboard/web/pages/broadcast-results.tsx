@@ -7,15 +7,15 @@ import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
 import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
+import { LIMITS, limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
-import { Hours } from './hours.tsx'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
 const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
-  const { id, skipped, unique_opens, unique_clicks, html, text, started_at, sent_at, from } = broadcast
+  const { id, skipped, html, text, started_at, sent_at, from } = broadcast
   const reason = broadcast.no_unsubscribe_reason
   return (
     <>
@@ -44,7 +44,6 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         </Card>
       </div>
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
-      {unique_opens + unique_clicks > 0 && <Hours broadcastId={id} />}
       <Card title="Content" flush>
         {html === null ? (
           <pre class="letter-text" dir="auto">
@@ -58,27 +57,36 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   )
 }
 
+interface Figure extends Partial<ReturnType<typeof limitWords>> {
+  name: string
+  value: string
+  under: string
+}
+
 function Figures({ broadcast }: { broadcast: Broadcast }) {
   const { counts, unique_opens, unique_clicks, unsubscribes } = broadcast
   const of = (status: string) => counts[status] ?? 0
   const delivered = of('delivered') + of('complained')
+  const bounceRate = of('bounced') / (delivered + of('bounced') || 1)
+  const complaintRate = of('complained') / (delivered || 1)
   const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
-  const figures = [
-    ['Delivered', count(delivered), `${count(of('bounced'))} bounced`],
-    ['Opened', share(unique_opens), counted(unique_opens, 'recipient')],
-    ['Clicked', share(unique_clicks), counted(unique_clicks, 'recipient')],
-    ['Unsubscribed', share(unsubscribes), counted(unsubscribes, 'recipient')],
-    ['Complaints', share(of('complained')), counted(of('complained'), 'recipient')],
-  ] as const
+  const figures: Figure[] = [
+    { name: 'Delivered', value: count(delivered), under: counted(delivered, 'recipient') },
+    { name: 'Bounced', value: percent(bounceRate), ...limitWords(bounceRate, LIMITS.bounce) },
+    { name: 'Opened', value: share(unique_opens), under: counted(unique_opens, 'recipient') },
+    { name: 'Clicked', value: share(unique_clicks), under: counted(unique_clicks, 'recipient') },
+    { name: 'Unsubscribed', value: share(unsubscribes), under: counted(unsubscribes, 'recipient') },
+    { name: 'Complaints', value: share(of('complained')), ...limitWords(complaintRate, LIMITS.complaint) },
+  ]
   return (
     <Card flush>
       <dl class="figures">
-        {figures.map(([name, value, under]) => (
+        {figures.map(({ name, value, under, tone }) => (
           <div class="figure" key={name}>
             <dt>{name}</dt>
             <dd>
               {value}
-              <div class="under">{under}</div>
+              <div class={`under ${tone ?? ''}`}>{under}</div>
             </dd>
           </div>
         ))}

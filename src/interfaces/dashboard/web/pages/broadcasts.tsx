@@ -90,23 +90,25 @@ export function Broadcasts() {
 function AddBroadcast({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
   const audiences = useLoad<List<Audience>>('/audiences?limit=100')
+  const latest = useLoad<List<BroadcastRow>>('/broadcasts?limit=1')
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
   const draft = useDraft('new-broadcast', { audience: '', from: '', subject: '' })
   const { audience: chosen, from, subject } = draft.value
   const list = audiences.data?.data ?? []
+  const lastUsed = list.find(({ id }) => id === latest.data?.data[0]?.audience_id) ?? list[0]
   const standard = verified ? `news@${verified.name}` : ''
   return (
     <FormDialog
       title="Create broadcast"
       act="Create broadcast"
-      disabled={list.length === 0}
+      disabled={list.length === 0 || !latest.data}
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<Broadcast>('POST', '/broadcasts', {
           html: STARTER_HTML,
-          audience_id: chosen || list[0]!.id,
+          audience_id: chosen || lastUsed!.id,
           from: from || standard,
           subject,
         })
@@ -124,7 +126,7 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
           )}
           <Choose
             label="To"
-            value={chosen || (list[0]?.id ?? '')}
+            value={chosen || (lastUsed?.id ?? '')}
             options={list.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`])}
             onValue={audience => draft.change({ audience })}
             fault={error?.of('audience_id')}

@@ -11,7 +11,7 @@ import { Choices, LinkButton } from '../components/controls.tsx'
 import { Pending, Waiting } from '../components/feedback.tsx'
 import { lazy } from '../components/lazy.tsx'
 import { Head } from '../components/show.tsx'
-import { LIMITS } from '../labels/health.ts'
+import { LIMITS, limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import {
   columnsOf,
@@ -156,11 +156,6 @@ function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProp
       )}
     </>
   )
-}
-
-function limitWords(rate: number, { watch, refuse }: { watch: number; refuse: number }) {
-  const tone = rate > refuse ? ('is-bad' as const) : rate > watch ? ('is-warn' as const) : undefined
-  return { under: `keep below ${percent(watch)}`, tone }
 }
 
 interface FigureProps {

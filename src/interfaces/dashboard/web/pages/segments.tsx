@@ -89,7 +89,8 @@ function filterWords({ field, op, value }: SegmentFilter): string {
   return COMPARES_NOTHING.has(op) ? `${name} ${OPS[op]}` : `${name} ${OPS[op]} “${value}”`
 }
 
-const FIRST_FILTERS: SegmentFilter[] = [{ field: 'email', op: 'contains', value: '' }]
+const NEW_FILTER: SegmentFilter = { field: 'email', op: 'eq', value: '' }
+const FIRST_FILTERS = [NEW_FILTER]
 
 interface SegmentDialogProps {
   audience: Pick<Audience, 'id'>
@@ -204,11 +205,7 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
         </div>
       ))}
       <div>
-        <Button
-          small
-          icon="plus"
-          onClick={() => onFilters([...filters, { field: 'email', op: 'contains', value: '' }])}
-        >
+        <Button small icon="plus" onClick={() => onFilters([...filters, NEW_FILTER])}>
           Add condition
         </Button>
       </div>
