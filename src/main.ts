@@ -12,6 +12,7 @@ import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenIdle } from './lib/malloc-trim.ts'
+import { connectServiceManager } from './lib/service-manager.ts'
 import type { FirstRun } from './resources/accounts/first-run.ts'
 import { OWNER_ONLY_UMASK } from './store/opening/file-modes.ts'
 
@@ -46,6 +47,7 @@ try {
       return app?.stop()
     },
   })
+  const serviceManager = await connectServiceManager(process.env)
   app = await startApp(config, {
     log,
     onFatal(error) {
@@ -65,12 +67,14 @@ try {
     },
     'ready',
   )
+  serviceManager?.notify('READY=1')
   void trimWhenIdle()
   const running = app
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (isStopping) return
       isStopping = true
+      serviceManager?.notify('STOPPING=1')
       log.info({ event: 'stopping', signal }, `The service received ${signal} and stops`)
       end(running).catch(error => {
         log.error({ event: 'stop_failed', err: error }, 'The service did not stop cleanly')

@@ -38,6 +38,10 @@ const COMMANDS: readonly CliCommand[] = [
   ...setupCommands,
   ...backupCliCommands,
 ]
+/** `bin/mailhorn` runs the service itself, since it starts another program of the build. */
+const SERVE_HELP = `Usage: mailhorn serve
+
+Run the service in the foreground, with the settings of the environment, until it receives SIGTERM.`
 /** Errors whose message is sufficient, without a stack. */
 const EXPECTED = [BackupFault, CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {
@@ -76,6 +80,7 @@ async function run(line: readonly string[], deps: ProgramDeps): Promise<number> 
   if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
   if (first === 'version' || first === '--version') return say(deps, { text: deps.version }, false)
+  if (first === 'serve') return say(deps, { text: SERVE_HELP }, false)
   const command = commandOf(args)
   if (!command) throw new UsageError(unknown(args))
   const { values, positionals } = readArguments(command, argumentsOf(command, args))
@@ -103,6 +108,7 @@ function commandFirst(args: readonly string[]): readonly string[] {
 function help(words: readonly string[], deps: ProgramDeps): number {
   if (words.length === 0) return say(deps, { text: overview(COMMANDS) }, false)
   const topic = words.join(' ')
+  if (topic === 'serve') return say(deps, { text: SERVE_HELP }, false)
   const meant = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
   if (meant.length === 0) throw new UsageError(unknown(words))
   return say(deps, { text: meant.map(helpFor).join('\n\n') }, false)
@@ -165,6 +171,7 @@ function readArguments(command: CliCommand, args: readonly string[]) {
 function overview(commands: readonly CliCommand[]): string {
   const all = [
     ...commands.map(({ name, summary }) => [name, summary]),
+    ['serve', 'Run the service in the foreground'],
     ['help [command]', 'Show help for a command'],
     ['version', 'Show the version'],
   ]

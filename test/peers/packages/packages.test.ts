@@ -1,0 +1,225 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { freePort } from '../../kit/free-port.ts'
+import { listens } from '../../kit/listens.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { type EmptyRoot, openEmptyRoot } from './empty-root.ts'
+
+/** What is installed without npm, in a root that has neither Node nor npm. */
+const test = suite('packages')
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const UNIT = join(root, 'packaging/mailhorn.service')
+const DATA = 'var/lib/mailhorn'
+const CREDENTIALS = `${DATA}/first-credentials`
+/** Prints each datagram that arrives at a socket of the Unix family, which Node cannot open. */
+const LISTENER = `
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+print('listening', flush=True)
+while True: print(s.recv(4096).decode(), flush=True)
+`
+const LOW_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
+const WATCHDOG_MS = 1_000
+let packages: string
+
+test.before(() => {
+  packages = mkdtempSync(join(tmpdir(), 'packages-'))
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/package.ts'), '--out', packages],
+    {
+      encoding: 'utf8',
+    },
+  )
+  assert.is(status, 0, stderr)
+})
+
+test.after(() => rmSync(packages, { recursive: true }))
+
+for (const { kind, install, remove } of [
+  {
+    kind: 'archive',
+    install(empty: EmptyRoot) {
+      empty.runOutside('tar', '-C', join(empty.path, 'root'), '-xf', fileNamed('*.tar.gz'))
+      const script = join('/', globSync('root/*/install.sh', { cwd: empty.path })[0]!)
+      return empty.run(script)
+    },
+    remove: (empty: EmptyRoot) =>
+      empty.run(join('/', globSync('root/*/install.sh', { cwd: empty.path })[0]!), '--uninstall'),
+  },
+  {
+    kind: 'Debian package',
+    install(empty: EmptyRoot) {
+      mkdirSync(join(empty.path, 'var/lib/dpkg/updates'), { recursive: true })
+      for (const file of ['status', 'available']) appendFileSync(join(empty.path, 'var/lib/dpkg', file), '')
+      mkdirSync(join(empty.path, 'var/lib/dpkg/info'))
+      return empty.runOutside('dpkg', `--root=${empty.path}`, '--force-depends', '-i', fileNamed('*.deb'))
+    },
+    remove: (empty: EmptyRoot) =>
+      empty.runOutside('dpkg', `--root=${empty.path}`, '--force-depends', '-r', 'mailhorn'),
+  },
+])
+  test(`the ${kind} installs a service that runs as its own user, and removing it leaves mail and settings`, async t => {
+    const empty = await t.using(openEmptyRoot())
+    assert.not.ok(existsSync(join(empty.path, 'usr/bin/node')))
+    install(empty)
+    assert.is(statSync(join(empty.path, 'etc/mailhorn.env')).mode & 0o777, 0o640)
+    const { baseUrl, service, notifications } = await startInstalled(t, empty)
+
+    const [password, key] = firstCredentials(empty)
+    assert.ok(password)
+    const send = await fetch(`${baseUrl}/emails`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        from: 'a@example.com',
+        to: 'delivered@simulator.test',
+        subject: 'hi',
+        text: 'hi',
+      }),
+    })
+    assert.is(send.status, 200)
+    const { id } = (await send.json()) as { id: string }
+    await until(() => empty.run('/usr/bin/mailhorn', 'email', 'show', id).includes('delivered'))
+    await until(() => notifications().filter(line => line === 'WATCHDOG=1').length >= 2)
+    await service.end('SIGTERM')
+    assert.ok(notifications().includes('STOPPING=1'))
+
+    remove(empty)
+    for (const path of [
+      'usr/bin/mailhorn',
+      'usr/lib/mailhorn',
+      'usr/lib/systemd/system/mailhorn.service',
+      'etc/systemd/system/mailhorn.service',
+    ])
+      assert.not.ok(existsSync(join(empty.path, path)), path)
+    for (const path of ['etc/mailhorn.env', CREDENTIALS, `${DATA}/mailhorn.db`])
+      assert.ok(existsSync(join(empty.path, path)), path)
+  })
+
+test('the unit is valid, and exposes little of the system', () => {
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', UNIT], {
+    encoding: 'utf8',
+  })
+  const exposure = Number(/exposure level for mailhorn\.service: ([\d.]+)/.exec(stdout)?.[1])
+  assert.ok(exposure < 3, stdout)
+})
+
+test('each instruction of the image after its build works on its base, and all of its ports listen', async t => {
+  const empty = await t.using(openEmptyRoot())
+  const image = lastStage(readFileSync(join(root, 'Dockerfile'), 'utf8'))
+  cpSync(join(packages, globSync('mailhorn-*/', { cwd: packages })[0]!), join(empty.path, image.copied), {
+    recursive: true,
+  })
+  for (const line of image.run) empty.run('/bin/sh', '-c', line)
+  const before = readFileSync(LOW_PORTS, 'utf8')
+  writeFileSync(LOW_PORTS, '0') // as container engines do
+  t.after(() => writeFileSync(LOW_PORTS, before))
+  const env = { ...image.env, PATH: '/usr/bin', MAILHORN_ADMIN_CREDENTIALS_FILE: 'first-credentials' }
+  const service = empty.start(image.user, env, ...image.command)
+  t.after(() => service.end('SIGKILL'))
+  await until(() => service.log().includes('"event":"ready"') || service.hasEnded())
+  assert.not.ok(service.hasEnded(), service.log())
+
+  const silent = []
+  for (const port of image.ports) if (!(await listens('127.0.0.1', port))) silent.push(port)
+  assert.equal(silent, [80], 'ACME is off, and its port with it')
+  const health = empty.start(image.user, env, ...image.healthCheck)
+  await until(() => health.hasEnded())
+  assert.is(health.log(), '')
+  await service.end('SIGTERM')
+  assert.match(service.log(), /"event":"stopping"/)
+})
+
+/** Reads the instructions of the last stage that concern what runs. */
+function lastStage(dockerfile: string) {
+  const stage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')).replaceAll(/\\\n\s*/g, '')
+  const all = (instruction: string) =>
+    [...stage.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value]) => value!)
+  const [command] = all('CMD').map(value => JSON.parse(value) as [string, ...string[]])
+  const healthCheck = JSON.parse(all('HEALTHCHECK')[0]!.replace(/^.*? CMD /, '')) as [string, ...string[]]
+  return {
+    copied: all('COPY')[0]!.split(' ').at(-1)!,
+    run: all('RUN'),
+    user: all('USER')[0]!,
+    env: Object.fromEntries(
+      all('ENV').flatMap(value => value.split(/ +/).map(pair => pair.split('=') as [string, string])),
+    ),
+    ports: all('EXPOSE')
+      .flatMap(value => value.split(' '))
+      .filter(port => !port.endsWith('/udp'))
+      .map(port => Number.parseInt(port, 10)),
+    command: command!,
+    healthCheck,
+  }
+}
+
+function fileNamed(pattern: string): string {
+  return join(packages, globSync(pattern, { cwd: packages })[0]!)
+}
+
+/** Starts what is installed as the unit does: its user, its folders, and a service manager that listens. */
+async function startInstalled(t: TestContext, empty: EmptyRoot) {
+  const port = await freePort()
+  appendFileSync(
+    join(empty.path, 'etc/mailhorn.env'),
+    `MAILHORN_HTTP_LISTEN=127.0.0.1:${port}\nMAILHORN_DNS_LISTEN=\nMAILHORN_SIMULATOR_DOMAIN=simulator.test\n`,
+  )
+  const [, uid, gid] = /^mailhorn:[^:]*:(\d+):(\d+):/m.exec(
+    readFileSync(join(empty.path, 'etc/passwd'), 'utf8'),
+  )!
+  for (const folder of [DATA, 'var/cache/mailhorn']) {
+    mkdirSync(join(empty.path, folder), { recursive: true })
+    chmodSync(join(empty.path, folder), 0o700)
+    chownSync(join(empty.path, folder), Number(uid), Number(gid))
+  }
+  const listener = spawn('python3', ['-c', LISTENER, join(empty.path, 'run/notify')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => listener.kill())
+  let heard = ''
+  listener.stdout.setEncoding('utf8').on('data', text => {
+    heard += text
+  })
+  await once(listener.stdout, 'data')
+  const env = {
+    NOTIFY_SOCKET: '/run/notify',
+    WATCHDOG_USEC: `${WATCHDOG_MS * 1_000}`,
+    NODE_COMPILE_CACHE: '/var/cache/mailhorn',
+  }
+  const service = empty.start('mailhorn', env, '/usr/bin/mailhorn', 'serve')
+  t.after(() => service.end('SIGKILL'))
+  const notifications = () => heard.split('\n').filter(line => line.includes('='))
+  await until(() => notifications().includes('READY=1') || service.hasEnded())
+  assert.not.ok(service.hasEnded(), service.log())
+  return { baseUrl: `http://127.0.0.1:${port}`, service, notifications }
+}
+
+function firstCredentials(empty: EmptyRoot): [password: string, key: string] {
+  const text = readFileSync(join(empty.path, CREDENTIALS), 'utf8')
+  return [/password\S*\s+(\S+)/i.exec(text)![1]!, /re_\w+/.exec(text)![0]]
+}
+
+test.run()
