@@ -143,7 +143,15 @@ test('help: every command is listed and described', async t => {
   for (const args of [['help'], ['--help'], ['-h']]) {
     const { code, out } = await runLine(...args)
     assert.is(code, 0)
-    for (const name of ['user list', 'user create', 'key delete', 'queue show', 'queue retry', 'version'])
+    for (const name of [
+      'user list',
+      'user create',
+      'key delete',
+      'queue show',
+      'queue retry',
+      'serve',
+      'version',
+    ])
       assert.ok(out.includes(name), name)
   }
   for (const args of [
@@ -156,6 +164,11 @@ test('help: every command is listed and described', async t => {
     assert.match(out, /Usage: mailhorn user create <address>/)
     assert.match(out, /--password-stdin/)
   }
+  for (const args of [
+    ['help', 'serve'],
+    ['serve', '--help'],
+  ])
+    assert.match((await runLine(...args)).out, /^Usage: mailhorn serve/)
   const family = await runLine('help', 'user')
   assert.match(family.out, /user list[\s\S]+user create[\s\S]+user password/)
   assert.equal(folders, [])
