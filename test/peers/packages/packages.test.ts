@@ -24,7 +24,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { type EmptyRoot, openEmptyRoot } from './empty-root.ts'
 
-/** What is installed without npm, in a root that has neither Node nor npm. */
+/** Installs the packages and the image in a root that has neither Node nor npm. */
 const test = suite('packages')
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
