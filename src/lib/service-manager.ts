@@ -19,8 +19,8 @@ export interface ServiceManager {
 }
 
 /**
- * Connects to the service manager and starts to ping its watchdog, if it has one: systemd ends a process whose
- * event loop stands still for longer than `WatchdogSec`.
+ * Connects to the service manager and starts to ping its watchdog, if it has one: systemd ends a process
+ * whose event loop stands still for longer than `WatchdogSec`.
  *
  * @returns undefined when no service manager has started this process, or its messages cannot be sent here
  * @throws Error if the socket cannot be opened
