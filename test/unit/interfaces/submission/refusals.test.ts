@@ -11,10 +11,11 @@ import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { networks } from '../../../../src/lib/networks.ts'
 import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { ReplyError } from '../../../../src/pipeline/inbound/reply.ts'
-import { createManualClock } from '../../../kit/manual-clock.ts'
+import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { dialSmtp } from '../../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { testCertificate } from '../../../kit/tls.ts'
+import { until } from '../../../kit/until.ts'
 
 const test = suite('submission/listener, refusals')
 
@@ -27,10 +28,13 @@ const refusing: Submit = async () => {
   throw new ReplyError(550, '5.7.1 The domain there.example is not verified')
 }
 
-async function given(
-  t: TestContext,
-  { admission, isTls = false }: { admission: Admission; isTls?: boolean },
-) {
+interface GivenListener {
+  admission: Admission
+  isTls?: boolean
+  spend?: () => boolean
+}
+
+async function given(t: TestContext, { admission, isTls = false, spend = () => true }: GivenListener) {
   const metrics = createMetrics()
   const clock = createManualClock()
   const logged: Record<string, unknown>[] = []
@@ -42,7 +46,7 @@ async function given(
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       admission,
-      spend: () => true,
+      spend,
       submit: refusing,
       incoming: createIncoming(100_000),
       report: createMailReport({ metrics, log, clock }, 'submission'),
@@ -54,7 +58,7 @@ async function given(
   if (isTls) await client.startTls()
   await client.reply()
   await client.say('EHLO program.example')
-  return { client, metrics, logged }
+  return { client, metrics, logged, clock }
 }
 
 test('every negative reply is counted with the enhanced status code that the client got', async t => {
@@ -158,6 +162,77 @@ for (const isTls of [false, true])
     assert.match(await client.say('RCPT TO:<b@there.example> SIZE=9'), /^555 5\.5\.4 The parameter SIZE /)
     assert.match(await client.say('RCPT TO:<b@there.example> NOTIFY=NEVER ORCPT=rfc822;c@d.example'), /^250 /)
   })
+
+const relay: Admission = { networks: networks(['127.0.0.0/8']), sender }
+
+for (const [envid, orcpt, reply] of [
+  ['e'.repeat(100), 'o'.repeat(493), /^250 /],
+  ['e'.repeat(101), undefined, /^501 5\.5\.4 ENVID is too long$/],
+  ['e', 'o'.repeat(494), /^501 5\.5\.4 ORCPT is too long$/],
+] as const)
+  test(`an envelope id of ${envid.length} characters and a recipient of ${orcpt?.length}: ${reply}`, async t => {
+    const { client } = await given(t, { admission: relay })
+    const mail = await client.say(`MAIL FROM:<a@here.example> ENVID=${envid}`)
+    if (orcpt === undefined) return assert.match(mail, reply)
+    assert.match(mail, /^250 /)
+    assert.match(await client.say(`RCPT TO:<b@there.example> ORCPT=rfc822;${orcpt}`), reply)
+  })
+
+test('a recipient whose domain has too long a label is refused by itself', async t => {
+  const { client } = await given(t, { admission: relay })
+  await client.say('MAIL FROM:<a@here.example>')
+  assert.match(await client.say(`RCPT TO:<b@${'c'.repeat(64)}.example>`), /^553 5\.1\.3 The address /)
+  assert.match(await client.say('RCPT TO:<b@there.example>'), /^250 /)
+})
+
+test('beyond its rate, an account is asked to come again', async t => {
+  let left = 1
+  const { client } = await given(t, { admission: relay, spend: () => left-- > 0 })
+  assert.match(await client.say('MAIL FROM:<a@here.example>'), /^250 /)
+  await client.say('RSET')
+  assert.is(
+    await client.say('MAIL FROM:<a@here.example>'),
+    '450 4.7.1 Too many messages a second, try again shortly',
+  )
+})
+
+test('a login that cannot be checked may be repeated, and the fault is logged', async t => {
+  const signIn = async () => {
+    throw new Error('the store is gone')
+  }
+  const { client, logged } = await given(t, { admission: { signIn }, isTls: true })
+  const reply = await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`)
+  assert.is(reply, '454 4.7.0 The login cannot be checked now')
+  assert.is(logged.filter(({ event }) => event === 'smtp_auth_failed').length, 1)
+})
+
+test('each wrong password is answered later, and the third ends the session', async t => {
+  let asked = 0
+  const signIn = async () => {
+    asked++
+    return 'wrong' as const
+  }
+  const { client, clock } = await given(t, { admission: { signIn }, isTls: true })
+  const login = `AUTH PLAIN ${btoa('\0resend\0secret')}`
+  for (const [count, delayMs] of [
+    [1, 1_000],
+    [2, 2_000],
+  ] as const) {
+    let reply: string | undefined
+    const replying = client.say(login).then(text => {
+      reply = text
+    })
+    await until(() => asked === count)
+    await settled()
+    clock.advance(delayMs - 1)
+    await settled()
+    assert.is(reply, undefined)
+    clock.advance(1)
+    await replying
+    assert.match(reply!, /^535 5\.7\.8 /)
+  }
+  assert.is(await client.say(login), '421 4.7.0 Too many failed logins')
+})
 
 test('the relay names its account', async t => {
   const admission = { networks: networks(['127.0.0.0/8']), sender }

@@ -108,6 +108,7 @@ test('batch: the texts may have 56 MB together, with shared content counted once
   const [a, b, c] = [large('a'), large('b'), large('c')]
   const refusal = (await prepareBatch(prepare, batchOf('strict', a, b, c))) as Refusal
   assert.equal([refusal.refused, refusal.errors?.[0]?.path], ['message_too_large', '[2]'])
+  assert.match(refusal.message, /must not be larger than 56 MB in total/)
   const { emails, leftOut } = await prepared('permissive', a, a, a, b, c, submissionOf())
   assert.is(emails.length, 5)
   assert.equal(

@@ -7,6 +7,7 @@ import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal
 import {
   encodedFileSize,
   MESSAGE_BYTES_MAX,
+  type RemoteAttachment,
   type StagedAttachment,
 } from '../../../../src/pipeline/accept/submission.ts'
 import type { OutboundReply, OutboundRequest } from '../../../../src/protocols/http-client/exchange.ts'
@@ -23,14 +24,14 @@ const test = suite('accept/fetch-attachments')
 const ACCOUNT = newId(1)
 const MIB = 1024 * 1024
 const IN_A_REQUEST_MAX = 56 * MIB
-const remote = (name: string) => ({
+const remote = (name: string): RemoteAttachment => ({
   url: `https://files.example/${name}`,
   filename: null,
   contentType: null,
   contentId: null,
 })
 
-function email(...attachments: ReturnType<typeof remote>[]): PreparedEmail {
+function email(...attachments: RemoteAttachment[]): PreparedEmail {
   const { html, text, template, ...rest } = submissionOf()
   return {
     ...rest,
@@ -59,15 +60,16 @@ async function open(t: TestContext) {
   const staged: StagedBlob[] = []
   const begin = (accountId = ACCOUNT) => openFetching(accountId, blob => staged.push(blob))
   /** Answers the oldest request, with a file or without one. */
-  const answer = async (result: OutboundFault | Buffer | number = Buffer.from('x')) => {
+  const answer = async (
+    result: OutboundFault | Buffer | number = Buffer.from('x'),
+    headers: OutboundReply['headers'] = {},
+  ) => {
     await until(() => answers.length > 0)
     const request = asked[asked.length - answers.length]!
     if (result instanceof Buffer)
       for (let at = 0; at < result.length; at += MIB) await request.into!(result.subarray(at, at + MIB))
     const status = typeof result === 'number' ? result : 200
-    answers.shift()!(
-      result instanceof OutboundFault ? result : { status, headers: {}, body: Buffer.alloc(0) },
-    )
+    answers.shift()!(result instanceof OutboundFault ? result : { status, headers, body: Buffer.alloc(0) })
   }
   const drafts = () => {
     const files = readdirSync(folder.path, { recursive: true, withFileTypes: true })
@@ -222,6 +224,72 @@ test('remote attachments: too many concurrent requests of an account are refused
   await until(() => asked.length === 3)
   for (let i = 0; i < 53; i++) await answer()
   for (const whole of await Promise.all([...waiting, other])) assert.not(isRefusal(whole))
+})
+
+for (const [path, given, type, filename, contentType] of [
+  ['report.pdf', {}, 'text/plain', 'report.pdf', 'application/pdf'],
+  ['report', {}, 'text/csv', 'report.csv', 'text/csv'],
+  ['report', {}, undefined, 'report', 'application/octet-stream'],
+  ['', {}, 'image/png', 'attachment-2.png', 'image/png'],
+  ['', {}, undefined, 'attachment-2', 'application/octet-stream'],
+  ['a/b%20c.txt?d=e.pdf', {}, undefined, 'b c.txt', 'text/plain'],
+  ['%FF.txt', {}, undefined, '%FF.txt', 'text/plain'],
+  ['a%0Db.txt', {}, undefined, 'ab.txt', 'text/plain'],
+  ['report.pdf', { filename: 'mine' }, 'text/csv', 'mine', 'text/csv'],
+  ['report.pdf', { filename: 'mine.txt' }, 'text/csv', 'mine.txt', 'text/plain'],
+  ['report', { contentType: 'image/png' }, 'text/csv', 'report.png', 'image/png'],
+] as const)
+  test(`remote attachments: /${path} of type ${type} with ${JSON.stringify(given)} is ${filename}, ${contentType}`, async t => {
+    const { answer, begin } = await open(t)
+    const fetched = begin().attachmentsOf(email(remote('first.txt'), { ...remote(path), ...given }))
+    await answer()
+    await answer(Buffer.from('x'), type === undefined ? {} : { 'content-type': type })
+    const files = (await fetched) as StagedAttachment[]
+    assert.equal([files[1]!.filename, files[1]!.contentType], [filename, contentType])
+  })
+
+test('remote attachments: a compressed reply is refused, an uncompressed one is not', async t => {
+  const { answer, begin, drafts } = await open(t)
+  const compressed = begin().attachmentsOf(email(remote('a'), remote('b')))
+  await answer(Buffer.from('x'), { 'content-encoding': 'identity' })
+  await answer(Buffer.from('x'), { 'content-encoding': 'gzip' })
+  const { message, errors } = (await compressed) as Refusal
+  assert.is(message, 'Attachment 2: `path` cannot be fetched: the reply is compressed.')
+  assert.is(errors![0]!.path, 'attachments[1].path')
+  assert.equal(drafts(), [])
+})
+
+test('remote attachments: a file may fill the message, and not a byte more', async t => {
+  const { answer, begin } = await open(t)
+  const of = async (encodedOctets: number) => {
+    const fetching = begin()
+    const fetched = fetching.attachmentsOf({ ...email(remote('a.txt')), encodedOctets })
+    await answer(Buffer.from('x'))
+    return fetched.finally(fetching.end)
+  }
+  const [file] = (await of(0)) as StagedAttachment[]
+  const room = MESSAGE_BYTES_MAX - encodedFileSize(file!, 1)
+  assert.equal(sizes(await of(room)), [1])
+  assert.is(
+    ((await of(room + 1)) as Refusal).message,
+    'Attachment 1: the file behind `path` is too large for a message.',
+  )
+})
+
+test('remote attachments: where they are not fetched, the first one is refused, and files are kept', async t => {
+  const { clock, answer, begin } = await open(t)
+  const folder = await t.using(tempFolder())
+  const blobs = createBlobFiles(join(folder.path, 'blobs'))
+  const fetching = createFetchAttachments({ outbound: null, clock, blobs })(ACCOUNT, () => {})
+  const fetched = begin().attachmentsOf(email(remote('a.txt')))
+  await answer()
+  const [local] = (await fetched) as StagedAttachment[]
+  const mixed = { ...email(), attachments: [local!, remote('b')] }
+  const { refused, errors } = (await fetching.attachmentsOf(mixed)) as Refusal
+  assert.equal([refused, errors![0]!.path], ['invalid_attachment', 'attachments[1].path'])
+  const whole = begin().attachmentsOf({ ...email(), attachments: [local!, remote('b.txt'), local!] })
+  await answer(Buffer.from('xy'))
+  assert.equal(sizes(await whole), [1, 2, 1])
 })
 
 test.run()

@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import { utcDay, utcMonth } from '../../../../src/lib/periods.ts'
+import { takeRoom } from '../../../../src/pipeline/accept/quota.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import type { Quota } from '../../../../src/resources/accounts/plans.ts'
+import type { Tx } from '../../../../src/store/model/command.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore, outputOf } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -115,5 +117,50 @@ test('quota: each account has its own quota', async t => {
   await send(other, { from: 'x@other.test' })
   assert.is(await submit(1), 'daily_quota')
 })
+
+for (const [period, quota, message] of [
+  [
+    'day',
+    { daily: 1, monthly: null },
+    /^The daily quota of 1 recipients is exceeded\. .* next day \(UTC\)\.$/,
+  ],
+  [
+    'month',
+    { daily: 5, monthly: 1 },
+    /^The monthly quota of 1 recipients is exceeded\. .* next month \(UTC\)\.$/,
+  ],
+] as const)
+  test(`quota: a refusal says that the ${period} is used up, and until when`, async t => {
+    const { accountId, to, run, request } = await open(t, quota)
+    const { input } = await request(accountId, to(2))
+    const refusal = await run('accept', input)
+    assert.match(isRefusal(refusal) ? refusal.message : '', message)
+  })
+
+for (const [quota, used, wanted, expected] of [
+  [null, { day: 9, month: 9 }, 5, 5],
+  [{ daily: null, monthly: null }, { day: 9, month: 9 }, 5, 5],
+  [{ daily: 10, monthly: null }, { day: 4, month: 99 }, 6, 6],
+  [{ daily: 10, monthly: null }, { day: 4, month: 99 }, 7, 6],
+  [{ daily: null, monthly: 10 }, { day: 99, month: 8 }, 5, 2],
+  [{ daily: 3, monthly: 10 }, { day: 1, month: 9 }, 5, 1],
+  [{ daily: 3, monthly: 10 }, { day: 2, month: 2 }, 5, 1],
+  [{ daily: 3, monthly: 10 }, { day: 4, month: 4 }, 5, 0],
+] as const)
+  test(`quota: of ${JSON.stringify(quota)} with ${JSON.stringify(used)} used, ${expected} of ${wanted} are taken`, async () => {
+    const now = Date.UTC(2026, 10, 21)
+    const counts: [string, number][] = []
+    const tx = {
+      counted: async (_: unknown, kind: string, period: string) =>
+        kind === 'recipients' && period === utcDay(now) ? used.day : used.month,
+      count: (_: unknown, __: string, period: string, count: number) => void counts.push([period, count]),
+    } as unknown as Tx
+    const accountId = new Uint8Array(16)
+    assert.is(await takeRoom(tx, { sender: { accountId }, now, quota }, wanted), expected)
+    assert.equal(counts, [
+      [utcDay(now), expected],
+      [utcMonth(now), expected],
+    ])
+  })
 
 test.run()
