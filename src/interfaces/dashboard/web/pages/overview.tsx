@@ -64,7 +64,7 @@ function Numbers({ steps }: { steps: Progress | undefined }) {
   return (
     <>
       <Head title="Overview">
-        <span class="small quiet">vs previous {STRETCHES.find(([name]) => name === stretch)![1]}</span>
+        <span class="small quiet wide">vs previous {STRETCHES.find(([name]) => name === stretch)![1]}</span>
         <Choices<Stretch>
           label="Period"
           value={stretch}

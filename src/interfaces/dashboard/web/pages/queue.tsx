@@ -10,7 +10,7 @@ import { say } from '../components/feedback.tsx'
 import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head } from '../components/show.tsx'
+import { Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
@@ -101,7 +101,7 @@ const TALLIES = [
 
 function Totals({ queue }: { queue: Queue | undefined }) {
   return (
-    <Card flush>
+    <section class="volume" aria-label="Deliveries by state">
       <dl class="figures">
         {TALLIES.map(([name, label, under]) => (
           <div class="figure" key={name}>
@@ -113,7 +113,7 @@ function Totals({ queue }: { queue: Queue | undefined }) {
           </div>
         ))}
       </dl>
-    </Card>
+    </section>
   )
 }
 

@@ -24,10 +24,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <a class="skip unseen" href="#page">
         Skip to content
       </a>
-      <div class="top">
+      <header class="top">
         <Brand />
         <Button kind="plain" icon={isOpen ? 'cross' : 'menu'} label="Menu" onClick={() => setOpen(!isOpen)} />
-      </div>
+      </header>
       {isOpen && (
         <button type="button" class="side-veil" aria-label="Close menu" onClick={() => setOpen(false)} />
       )}
