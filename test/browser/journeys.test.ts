@@ -51,9 +51,14 @@ for (const [i, [title, travel]] of JOURNEYS.entries())
       await signIn(page, hand, mailhorn)
       await travel({ t, mailhorn, mx, page, hand })
       assert.is(await sideways(page), 0)
-      assert.equal(faults, [])
+      assert.equal(faults.filter(isOurs), [])
     })
   }
+
+/** That the frame of a message lets no script run is noted on the console. */
+function isOurs(fault: string): boolean {
+  return !/dashboard\/preview/.test(fault)
+}
 
 /** A broadcast to real people needs links that they can open. */
 const LINKS = { MAILHORN_TRACKING_BASE_URL: 'https://links.here.example' }
@@ -149,10 +154,10 @@ async function domainWithFaults({ mailhorn, page, hand }: Traveller) {
   mailhorn.zone.add(`${spf!.host} TXT "v=spf1 include:elsewhere.example -all"`)
   await hand.press(buttonOf(page, 'Verify domain'))
   const row = (record: string) => page.locator('.record').filter({ hasText: record })
-  await row('Authorizes Mailhorn').getByText('Wrong value').waitFor()
+  await row('Authorizes Mailhorn').getByText('Wrong value', { exact: true }).waitFor()
   await row('Authorizes Mailhorn').getByText('v=spf1 include:elsewhere.example -all').first().waitFor()
   await row('Authorizes Mailhorn').locator('.advice').waitFor()
-  await row('Routes bounces').getByText('Not found').waitFor()
+  await row('Routes bounces').getByText('Not found', { exact: true }).waitFor()
   assert.is(await page.getByText('You can send from this domain.').count(), 0)
 
   mailhorn.zone.remove(spf!.host)
@@ -214,8 +219,11 @@ async function importAndBroadcast({ mailhorn, mx, page, hand }: Traveller) {
   await page.getByRole('heading', { name: 'Autumn news' }).waitFor()
   await hand.write(page.getByLabel('HTML', { exact: true }), '<p>Dear {{first_name}}</p> {{unsubscribe_url}}')
   await page.frameLocator('iframe.letter').getByText('Dear Ann').waitFor()
-  await hand.press(buttonOf(page, 'Send broadcast …'))
-  await hand.press(buttonOf(dialogOf(page), 'Send broadcast'))
+  await page.getByText(/^Saved \d\d:\d\d/).waitFor()
+  await hand.press(buttonOf(page, 'Review and send …'))
+  await hand.press(buttonOf(dialogOf(page), 'Send to 2 people'))
+  await buttonOf(page, 'Undo').waitFor()
+  mailhorn.clock.advance(30_000)
   await page.getByText('Sent', { exact: true }).waitFor()
   await until(async () => mx.messages.length === 2 || undefined)
 }

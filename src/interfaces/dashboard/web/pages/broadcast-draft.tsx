@@ -68,12 +68,12 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
   const segmentOptions = optionsWith(
     draft.segment_id,
     'All contacts',
-    (segments.data?.data ?? []).map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
+    segments.data?.data.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
   )
   const topicOptions = optionsWith(
     draft.topic_id,
     'None',
-    (topics.data?.data ?? []).map(({ id, name }) => [id, name]),
+    topics.data?.data.map(({ id, name }) => [id, name]),
   )
   return (
     <>
@@ -87,35 +87,35 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
         onValue={audience_id => onDraft({ ...draft, audience_id, segment_id: '' })}
         fault={faultOf('audience_id')}
       />
-      {segments.data && segmentOptions.length > 1 && (
-        <Choose
-          label="Segment"
-          value={draft.segment_id}
-          options={segmentOptions}
-          onValue={segment_id => onDraft({ ...draft, segment_id })}
-          fault={faultOf('segment_id')}
-        />
-      )}
-      {topics.data && topicOptions.length > 1 && (
-        <Choose
-          label="Topic"
-          value={draft.topic_id}
-          hint="Contacts who opted out of the topic are skipped."
-          options={topicOptions}
-          onValue={topic_id => onDraft({ ...draft, topic_id })}
-          fault={faultOf('topic_id')}
-        />
-      )}
+      <Choose
+        label="Segment"
+        value={draft.segment_id}
+        options={segmentOptions}
+        onValue={segment_id => onDraft({ ...draft, segment_id })}
+        fault={faultOf('segment_id')}
+      />
+      <Choose
+        label="Topic"
+        value={draft.topic_id}
+        hint="Contacts who opted out of the topic are skipped."
+        options={topicOptions}
+        onValue={topic_id => onDraft({ ...draft, topic_id })}
+        fault={faultOf('topic_id')}
+      />
     </>
   )
 }
 
 type Option = readonly [value: string, label: string]
 
-/** Includes the selected value even if it was deleted or is not on the loaded page. */
-function optionsWith(chosen: string, none: string, listed: readonly Option[]): Option[] {
-  const isListed = chosen === '' || listed.some(([value]) => value === chosen)
-  return [['', none], ...(isListed ? [] : [[chosen, 'Deleted or not listed'] as const]), ...listed]
+/**
+ * Includes the selected value even if it was deleted or is not on the loaded page.
+ * @param listed undefined until they are loaded
+ */
+function optionsWith(chosen: string, none: string, listed: readonly Option[] | undefined): Option[] {
+  const isListed = chosen === '' || listed?.some(([value]) => value === chosen)
+  const words = listed ? 'Deleted or not listed' : 'Loading …'
+  return [['', none], ...(isListed ? [] : [[chosen, words] as const]), ...(listed ?? [])]
 }
 
 /** Preview with the values of a contact, rendered by the same code as the email itself. */
@@ -141,7 +141,7 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
   const rendered = fillTemplate(template, values, CHARACTERS_MAX)
   return (
     <div class="stack">
-      {people.length > 0 && (
+      {(!contacts.data || people.length > 0) && (
         <Choose
           label="Preview as"
           value={reader?.id ?? ''}
