@@ -18,6 +18,7 @@ import { destinationCommands } from '../pipeline/queue/destination-sweeper.ts'
 import { expireCommands } from '../pipeline/queue/expire.ts'
 import { holdCommands } from '../pipeline/queue/hold.ts'
 import { releaseCommands } from '../pipeline/queue/release.ts'
+import { restoredCommands } from '../pipeline/queue/restored.ts'
 import { tlsCommands } from '../pipeline/queue/tls-rows.ts'
 import { warmupCommands } from '../pipeline/queue/warmup-grants.ts'
 import { preferenceCommands } from '../pipeline/tracking/preferences.ts'
@@ -85,6 +86,7 @@ export const commands = {
   ...idempotencyKeyCommands,
   ...releaseCommands,
   ...holdCommands,
+  ...restoredCommands,
   ...destinationCommands,
   ...adminCommands,
   ...queueCommands,

@@ -11,14 +11,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type CommandLineOptions, mailhornCommand } from '../kit/command-line.ts'
+import { type BackupScene, folder, LARGE_BYTES, PASSPHRASE, sendEmail, startScene } from '../kit/backups.ts'
+import { mailhornCommand } from '../kit/command-line.ts'
 import { isOnPostgres } from '../kit/database.ts'
-import { type Program, printedApiKey, startProgram } from '../kit/process.ts'
+import { printedApiKey, startProgram } from '../kit/process.ts'
 import { createRandom } from '../kit/random.ts'
-import { suite, type TestContext } from '../kit/suite.ts'
+import { suite } from '../kit/suite.ts'
 
 const test = suite('mailhorn backup', { limitMs: 300_000 })
 const sqliteOnly = { skip: isOnPostgres ? 'PostgreSQL has its own tools' : undefined }
@@ -27,67 +27,9 @@ const rootOnly = {
 }
 const KILLS = Number(process.env.BACKUP_KILLS ?? 20)
 const SEED = Number(process.env.BACKUP_SEED ?? Date.now() % 1_000_000)
-const PASSPHRASE = 'correct horse battery staple'
-const LARGE_BYTES = 100_000
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'mailhorn-backup-'))
-  t.after(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
-
-/** A service that runs, what sends to it, and the command line on its data folder. */
-async function startScene(t: TestContext) {
-  const parent = folder(t)
-  const dataDir = join(parent, 'data')
-  const settings = { RATE_LIMIT_REQUESTS_PER_SECOND: '0', DELIVERY_THREADS: '1' }
-  const program = await t.using(startProgram({ dataDir, settings }))
-  const token = printedApiKey(program)
-  return {
-    ...{ parent, dataDir, program, token, backups: join(parent, 'backups') },
-    ...commandsFor(dataDir),
-    /** Sends an email with a large attachment, which is stored as a file, and a small one. */
-    send: (attachment = randomBytes(LARGE_BYTES)) => sendEmail(program, token, attachment),
-  }
-}
-
-type Scene = Awaited<ReturnType<typeof startScene>>
-
-async function sendEmail(program: Program, token: string, attachment: Buffer): Promise<string> {
-  const { status, body } = await program.call('POST', '/emails', {
-    token,
-    body: {
-      from: 'ann@here.example',
-      to: 'delivered@simulator.test',
-      subject: 'A backup',
-      text: 'hello',
-      attachments: [
-        { filename: 'large.bin', content: attachment.toString('base64') },
-        { filename: 'small.txt', content: Buffer.from('small').toString('base64') },
-      ],
-    },
-  })
-  assert.is(status, 200, JSON.stringify(body))
-  return body.id as string
-}
-
-function commandsFor(dataDir: string) {
-  const type = (args: readonly string[], more: Partial<CommandLineOptions> = {}) =>
-    mailhornCommand(args, { dataDir, ...more })
-  return {
-    type,
-    /** Runs a command with --json that must succeed. */
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
-    async done(args: readonly string[], more: Partial<CommandLineOptions> = {}): Promise<any> {
-      const { code, out, err } = await type([...args, '--json'], more)
-      assert.is(code, 0, `${args.join(' ')}: ${err}${out}`)
-      return JSON.parse(out)
-    },
-  }
-}
 
 /** Sends all the while. @returns a function that ends it, with the number of emails */
-function sendOn({ send }: Scene): () => Promise<number> {
+function sendOn({ send }: BackupScene): () => Promise<number> {
   let isOver = false
   let count = 0
   const shared = randomBytes(LARGE_BYTES)

@@ -12,6 +12,7 @@ import { destinationCliCommands } from './destination-commands.ts'
 import { emailCommands } from './email-commands.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
+import { restoreCliCommand } from './restore-command.ts'
 import { setupCommands } from './setup-commands.ts'
 import { userCliCommands } from './user-commands.ts'
 
@@ -37,6 +38,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...destinationCliCommands,
   ...setupCommands,
   ...backupCliCommands,
+  restoreCliCommand,
 ]
 /** `bin/mailhorn` runs the service itself, since it starts another program of the build. */
 const SERVE_HELP = `Usage: mailhorn serve

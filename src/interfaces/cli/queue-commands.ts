@@ -22,8 +22,10 @@ const SELECTING = {
   account: { type: 'string' },
   broadcast: { type: 'string' },
   email: { type: 'string' },
+  'entered-before': { type: 'string' },
 } as const
-const SELECTION_USAGE = '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>]'
+const SELECTION_USAGE =
+  '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]'
 const SELECTION_DETAILS = '  Selects all mail that matches every given option; at least one is required.'
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
@@ -45,7 +47,7 @@ export const queueCliCommands: CliCommand[] = [
   },
   {
     name: 'queue retry',
-    usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
+    usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]',
     summary: 'Retry deferred deliveries immediately',
     options: { ...SELECTING, all: { type: 'boolean' } },
     positionals: { min: 0, max: RETRIED_DOMAINS_MAX },
@@ -120,14 +122,16 @@ export const queueCliCommands: CliCommand[] = [
 
 /** @throws UsageError if no selection is given */
 function selectedIn(values: CommandInput['values']): Selected {
+  const time = textOf(values['entered-before'])
   const mail = {
     domain: textOf(values.domain),
     account_id: textOf(values.account),
     broadcast_id: textOf(values.broadcast),
     email_id: textOf(values.email),
+    ...(time !== null && { entered_before: time }),
   }
   if (Object.values(mail).every(value => value === null))
-    throw new UsageError('specify --domain, --account, --broadcast or --email')
+    throw new UsageError('specify --domain, --account, --broadcast, --email or --entered-before')
   return mail
 }
 
@@ -163,8 +167,9 @@ function holdJson(hold: QueueHoldRow) {
 function holdsText(holds: readonly QueueHoldRow[], now: number): string {
   if (holds.length === 0) return 'There are no holds.'
   const rows = holds.map(hold => {
-    const { domain, account_id: account, broadcast_id: broadcast, email_id: email } = holdJson(hold)
-    const mail = [domain, account, broadcast, email].filter(part => part !== null).join(' ')
+    const { domain, account_id: account, broadcast_id: broadcast, email_id: email, ...rest } = holdJson(hold)
+    const time = rest.entered_before && `entered before ${rest.entered_before}`
+    const mail = [domain, account, broadcast, email, time].filter(part => part !== null).join(' ')
     return [mail, duration(now - hold.createdAt), printable(hold.reason ?? '')]
   })
   return table(['SELECTION', 'AGE', 'REASON'], rows)

@@ -29,7 +29,7 @@ export interface Holds {
 
 /** Compiled once, because each claim runs it. */
 const ALL_HOLDS = CompiledQuery.raw(
-  'select id, domain, account_id, broadcast_id, email_id, reason, origin, is_pause, created_at, released_at from queue_holds',
+  'select id, domain, account_id, broadcast_id, email_id, entered_before, reason, origin, is_pause, created_at, released_at from queue_holds',
 ) as CompiledQuery<QueueHoldRow>
 
 export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
@@ -49,13 +49,16 @@ export function listActiveHolds(db: Db): Promise<QueueHoldRow[]> {
 
 export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   const active = rows.filter(({ releasedAt }) => releasedAt === null)
-  const wholeQueueKeys = active.filter(({ broadcastId, emailId }) => broadcastId === null && emailId === null)
+  const wholeQueueKeys = active.filter(
+    ({ broadcastId, emailId, enteredBefore }) =>
+      broadcastId === null && emailId === null && (enteredBefore ?? null) === null,
+  )
   return {
     isEmpty: rows.length === 0,
     holdsQueueKey: queueKey => wholeQueueKeys.some(hold => coversQueueKey(hold, queueKey)),
     holdsMail: mail => active.some(hold => isAbout(hold, mail)),
     heldMs(mail, now) {
-      const since = mail.email?.scheduledAt ?? mail.email?.createdAt ?? now
+      const since = enteredAt(mail) ?? now
       return unionMs(
         rows
           .filter(hold => isAbout(hold, mail))
@@ -65,7 +68,15 @@ export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   }
 }
 
-/** Whether the selector may match mail of the queue key; `broadcastId` and `emailId` are ignored. */
+/** @returns time at which the mail entered the queue; undefined when its email has been deleted */
+function enteredAt({ email }: Pick<HeldMail, 'email'>): number | undefined {
+  return email && (email.scheduledAt ?? email.createdAt)
+}
+
+/**
+ * Whether the selector may match mail of the queue key; `broadcastId`, `emailId` and `enteredBefore` are
+ * ignored.
+ */
 export function coversQueueKey(
   { domain, accountId }: MailSelector,
   queueKey: Pick<QueueKey, 'domain' | 'accountId'>,
@@ -73,7 +84,7 @@ export function coversQueueKey(
   return (domain === null || domain === queueKey.domain) && isNullOr(accountId, queueKey.accountId)
 }
 
-/** Whether the selector may match the mail; `broadcastId` is ignored, since it takes the email's row. */
+/** Whether the selector may match the mail; what takes the email's row is ignored. */
 export function mayBeAbout(
   selector: MailSelector,
   mail: Pick<HeldMail, 'domain' | 'accountId' | 'emailId'>,
@@ -84,11 +95,17 @@ export function mayBeAbout(
 export function isAbout(selector: MailSelector, mail: HeldMail): boolean {
   return (
     mayBeAbout(selector, mail) &&
-    (selector.broadcastId === null || isNullOr(selector.broadcastId, mail.email?.broadcastId ?? null))
+    (selector.broadcastId === null || isNullOr(selector.broadcastId, mail.email?.broadcastId ?? null)) &&
+    isInTime(selector, mail)
   )
 }
 
+function isInTime({ enteredBefore = null }: MailSelector, mail: HeldMail): boolean {
+  return enteredBefore === null || (enteredAt(mail) ?? enteredBefore) < enteredBefore
+}
+
 export function isSameSelector(a: MailSelector, b: MailSelector): boolean {
+  if ((a.enteredBefore ?? null) !== (b.enteredBefore ?? null)) return false
   return a.domain === b.domain && SELECTING_IDS.every(name => isSameOrNull(a[name], b[name]))
 }
 

@@ -111,8 +111,12 @@ export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<v
     .execute()
 }
 
-function announceHold(tx: Tx, { domain, accountId, broadcastId, emailId }: MailSelector) {
-  tx.announce(HELD, { domain, accountId, broadcastId, emailId } satisfies MailSelector)
+function announceHold(
+  tx: Tx,
+  { domain, accountId, broadcastId, emailId, enteredBefore = null }: MailSelector,
+) {
+  const time = enteredBefore !== null && { enteredBefore }
+  tx.announce(HELD, { domain, accountId, broadcastId, emailId, ...time } satisfies MailSelector)
 }
 
 async function findHold({ db }: Tx, selector: MailSelector): Promise<QueueHoldRow | undefined> {

@@ -11,6 +11,7 @@ import { up as explanations } from './004-explanations.ts'
 import { up as searchDetails } from './005-search-details.ts'
 import { up as broadcastAuthors } from './006-broadcast-authors.ts'
 import { up as noUnsubscribeReasons } from './007-no-unsubscribe-reasons.ts'
+import { up as holdsByTime } from './008-holds-by-time.ts'
 
 export interface Migration {
   name: string
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { name: '005-search-details', up: searchDetails },
   { name: '006-broadcast-authors', up: broadcastAuthors },
   { name: '007-no-unsubscribe-reasons', up: noUnsubscribeReasons },
+  { name: '008-holds-by-time', up: holdsByTime },
 ]

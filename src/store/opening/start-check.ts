@@ -54,12 +54,18 @@ const MB_BYTES = 1024 * 1024
 /** Database of the product under its former name, whose data no version reads. */
 const FORMER_DATABASE = 'posthorn.db'
 const NAMES_SHOWN_MAX = 12
+/** Ending of the name of a database that is being restored. */
+export const RESTORING = '.restoring'
 
 /** @throws StartFault; the error of a damaged database, which `isDamaged` recognizes */
 export async function checkBeforeStart(options: StartCheckOptions): Promise<StartCheck> {
   const { dataDir } = options
   const location = locate(options)
   const file = databaseFile(location)
+  if (file !== undefined && existsSync(file + RESTORING))
+    throw new StartFault(
+      `a restore into ${dirname(file)} was interrupted: empty the folder, and run \`mailhorn restore\` again`,
+    )
   requireOpenFiles()
   requireUsable(resolve(dataDir), 'folder')
   if (file !== undefined && dirname(file) !== resolve(dataDir)) requireUsable(dirname(file), 'folder')

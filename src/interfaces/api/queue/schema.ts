@@ -1,6 +1,7 @@
 /** Schemas of queue commands: the selection of deliveries and the result. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import type { NewHold } from '../../../pipeline/queue/hold.ts'
 import type { Progress } from '../../../pipeline/queue/queue-admin.ts'
@@ -16,6 +17,9 @@ export const selectorSchema = z.object({
   account_id: z.string().optional(),
   broadcast_id: z.string().optional(),
   email_id: z.string().optional(),
+  entered_before: z.string().optional().meta({
+    description: 'Only mail that entered the queue before this time, by being accepted or by its schedule.',
+  }),
 })
 export const newHoldSchema = selectorSchema.extend({
   reason: lineText(500).optional(),
@@ -30,6 +34,7 @@ export const holdSchema = z.object({
   account_id: idSchema('acc').nullable(),
   broadcast_id: idSchema('brd').nullable(),
   email_id: idSchema('eml').nullable(),
+  entered_before: timeSchema.nullable(),
   reason: z.string().nullable(),
   created_at: timeSchema,
 })
@@ -58,7 +63,7 @@ export function readNewHold(body: unknown): { selector: MailSelector; reason: st
 }
 
 export function holdView(hold: NewHold): z.output<typeof holdSchema> {
-  const { id, domain, accountId, broadcastId, emailId, reason, createdAt } = hold
+  const { id, domain, accountId, broadcastId, emailId, enteredBefore = null, reason, createdAt } = hold
   return {
     object: 'queue_hold',
     id: wireId('hld', id),
@@ -66,6 +71,7 @@ export function holdView(hold: NewHold): z.output<typeof holdSchema> {
     account_id: accountId && wireId('acc', accountId),
     broadcast_id: broadcastId && wireId('brd', broadcastId),
     email_id: emailId && wireId('eml', emailId),
+    entered_before: timestamp(enteredBefore),
     reason,
     created_at: timestamp(createdAt),
   }
@@ -81,11 +87,12 @@ function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
     accountId: readId('acc', 'account_id', selected.accountId),
     broadcastId: readId('brd', 'broadcast_id', selected.broadcastId),
     emailId: readId('eml', 'email_id', selected.emailId),
+    ...readTime(selected.enteredBefore),
   }
   if (Object.values(selector).every(value => value === null))
     throw invalidField(
       'domain',
-      'Missing filter: set at least one of `domain`, `account_id`, `broadcast_id` and `email_id`.',
+      'Missing filter: set at least one of `domain`, `account_id`, `broadcast_id`, `email_id` and `entered_before`.',
       'missing_required_field',
     )
   return selector
@@ -95,6 +102,15 @@ function readDomain(text: string): string {
   const domain = parseDomain(text.trim())
   if (domain === undefined) throw invalidField('domain', '`domain` must be a domain name.')
   return domain
+}
+
+/** The field is absent from a selector without a time. */
+function readTime(text: string | undefined): Pick<MailSelector, 'enteredBefore'> {
+  if (text === undefined) return {}
+  const enteredBefore = parseIsoTime(text)
+  if (enteredBefore === undefined)
+    throw invalidField('entered_before', '`entered_before` must be a time such as 2026-11-28T00:30:00.000Z.')
+  return { enteredBefore }
 }
 
 function readId(prefix: IdPrefix, path: string, text: string | undefined): Id | null {

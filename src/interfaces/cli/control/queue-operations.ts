@@ -1,6 +1,7 @@
 /** Operations on the queue: retry, hold, release and cancel. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { pathView } from '../../../pipeline/queue/paths.ts'
 import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
@@ -16,6 +17,7 @@ const selected = z.object({
   account_id: z.string().nullable(),
   broadcast_id: z.string().nullable(),
   email_id: z.string().nullable(),
+  entered_before: z.string().optional(),
 })
 export type Selected = z.output<typeof selected>
 
@@ -81,8 +83,8 @@ async function knownSelector(queueAdmin: QueueAdmin, mail: Selected | null): Pro
 
 /** @throws OperationRefused */
 function selectorOf(mail: Selected | null): MailSelector {
-  if (mail === null || Object.values(mail).every(value => value === null))
-    throw new OperationRefused('Specify a domain, account, broadcast or email.')
+  if (mail === null || Object.values(mail).every(value => value === null || value === undefined))
+    throw new OperationRefused('Specify a domain, account, broadcast, email or time.')
   const domain = mail.domain === null ? null : parseDomain(mail.domain)
   if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is not a valid domain.`)
   return {
@@ -90,7 +92,17 @@ function selectorOf(mail: Selected | null): MailSelector {
     accountId: idOf('acc', mail.account_id),
     broadcastId: idOf('brd', mail.broadcast_id),
     emailId: idOf('eml', mail.email_id),
+    ...timeOf(mail.entered_before),
   }
+}
+
+/** @throws OperationRefused */
+function timeOf(text: string | undefined): Pick<MailSelector, 'enteredBefore'> {
+  if (text === undefined) return {}
+  const enteredBefore = parseIsoTime(text)
+  if (enteredBefore === undefined)
+    throw new OperationRefused(`"${text}" is not a valid time such as 2026-11-28T00:30:00.000Z.`)
+  return { enteredBefore }
 }
 
 function idOf(prefix: IdPrefix, text: string | null): Id | null {

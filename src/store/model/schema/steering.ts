@@ -2,13 +2,15 @@
 import type { Id } from '../../../lib/ids.ts'
 import type { Flag } from './values.ts'
 
-/** Selects mail by all fields that are not null. */
+/** Selects mail by all fields that are given and not null. */
 export interface MailSelector {
   /** Domain of the recipients. */
   domain: string | null
   accountId: Id | null
   broadcastId: Id | null
   emailId: Id | null
+  /** The mail entered the queue before this time, by being accepted or by its schedule. */
+  enteredBefore?: number | null | undefined
 }
 
 /** Who has set a hold: the operator, this installation, or the account that paused its broadcast. */

@@ -57,14 +57,16 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
 
 export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefined; reload: () => void }) {
   if (!holds || holds.length === 0) return null
-  const release = ({ domain, account_id, broadcast_id, email_id }: Hold) =>
+  const release = ({ domain, account_id, broadcast_id, email_id, entered_before }: Hold) =>
     confirm({
       title: 'Release this hold?',
       text: 'Held deliveries are sent. The time on hold does not count towards their expiry.',
       act: 'Release hold',
       harmless: true,
       async work() {
-        await call('POST', '/queue/release', { domain, account_id, broadcast_id, email_id })
+        await call('POST', '/queue/release', {
+          ...{ domain, account_id, broadcast_id, email_id, entered_before },
+        })
         say('The hold was released.')
         reload()
       },
@@ -72,8 +74,12 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
   const columns: Column<Hold>[] = [
     {
       head: 'Held deliveries',
-      text: ({ domain, account_id, broadcast_id, email_id }) =>
-        [domain && `domain ${domain}`, account_id && `account ${account_id}`, broadcast_id, email_id]
+      text: ({ domain, account_id, broadcast_id, email_id, entered_before }) =>
+        [
+          domain && `domain ${domain}`,
+          account_id && `account ${account_id}`,
+          ...[broadcast_id, email_id, entered_before && `queued before ${entered_before}`],
+        ]
           .filter(Boolean)
           .join(', '),
     },

@@ -1,0 +1,172 @@
+/**
+ * Restores a backup into an empty data folder. The database is written under another name and gets its own
+ * last, once the caller has held the mail that may have been sent since. The service refuses a folder in
+ * which a restore was interrupted.
+ */
+import { constants, existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { chown, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { synced } from '../../lib/synced.ts'
+import { codeOf } from '../model/errors.ts'
+import { SECRET_FILE } from '../opening/secret-file.ts'
+import { RESTORING } from '../opening/start-check.ts'
+import { BackupFault, faultOf } from './backup-fault.ts'
+import { readBlobList } from './blob-list.ts'
+import { hashOfFile } from './hashing.ts'
+import { type BackupPlace, BLOB_LIST, blobPath, DATABASE_COPY, SEALED_SECRET } from './layout.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+import { openSealedSecret } from './sealed-secret.ts'
+
+export interface RestoreOptions {
+  place: BackupPlace
+  dataDir: string
+  /** Path that the database gets. */
+  databaseFile: string
+  /** Folder of stored files. */
+  blobFolder: string
+  /** Passphrase of the secret key; null when it is not to be restored. */
+  passphrase: string | null
+  /** Whether files of the backup that are missing or damaged are left out. */
+  skipsDamaged: boolean
+  /**
+   * Prepares the database, which has another name yet, before a service can use it.
+   * @param file path of the database
+   */
+  prepare(file: string, manifest: Manifest): Promise<void>
+}
+
+export interface Restored {
+  manifest: Manifest
+  hasSecret: boolean
+  /** Names of the files that were left out. */
+  skipped: string[]
+}
+
+const MARGIN_BYTES = 32 * 1024 * 1024
+const MB_BYTES = 1024 * 1024
+
+/** @throws BackupFault; nothing is left in the data folder then */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { place, dataDir, passphrase } = options
+  const manifest = readManifest(place.path)
+  const sealed = manifest.sealed_secret && passphrase !== null
+  const secret = sealed
+    ? openSealedSecret(readFileSync(join(place.path, SEALED_SECRET), 'utf8'), passphrase)
+    : null
+  requireEmpty(dataDir)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  requireRoom(dataDir, manifest)
+  try {
+    const skipped = await fill(options, manifest, secret)
+    await giveToOwner(dataDir)
+    return { manifest, hasSecret: secret !== null, skipped }
+  } catch (error) {
+    for (const name of await readdir(dataDir)) await rm(join(dataDir, name), { recursive: true, force: true })
+    throw faultOf(error, `the restore to ${dataDir} failed`)
+  }
+}
+
+/** @throws BackupFault */
+function requireEmpty(dataDir: string) {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : []
+  if (names.length === 0) return
+  throw new BackupFault(
+    `${dataDir} is not empty (it holds ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}): stop the service, and ` +
+      'move the folder away or name another one with --into',
+  )
+}
+
+/** @throws BackupFault */
+function requireRoom(dataDir: string, { database, blobs }: Manifest) {
+  const needed = database.bytes + blobs.bytes + MARGIN_BYTES
+  const { bavail, bsize } = statfsSync(dataDir)
+  if (bavail * bsize >= needed) return
+  const inMb = (bytes: number) => (bytes / MB_BYTES).toFixed(0)
+  throw new BackupFault(
+    `the disk of ${dataDir} has ${inMb(bavail * bsize)} MB free, and the restore needs ${inMb(needed)} MB`,
+  )
+}
+
+/** @returns names of the files that were left out */
+async function fill(options: RestoreOptions, manifest: Manifest, secret: Buffer | null): Promise<string[]> {
+  const { place, dataDir, databaseFile, blobFolder, prepare } = options
+  await mkdir(dirname(databaseFile), { recursive: true, mode: 0o700 })
+  const restoring = databaseFile + RESTORING
+  await copyFile(
+    join(place.path, DATABASE_COPY),
+    restoring,
+    constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE,
+  )
+  if ((await hashOfFile(restoring)).sha256 !== manifest.database.sha256)
+    throw new BackupFault(`${join(place.path, DATABASE_COPY)} is damaged; use another backup`)
+  await synced(restoring)
+  const skipped = await copyFiles(options, manifest)
+  if (secret) {
+    await writeFile(join(dataDir, SECRET_FILE), `${secret.toString('hex')}\n`, { mode: 0o600, flush: true })
+    await synced(dataDir)
+  }
+  await prepare(restoring, manifest)
+  await removeLog(restoring)
+  await synced(restoring)
+  await rename(restoring, databaseFile)
+  for (const folder of new Set([dirname(databaseFile), dataDir, dirname(dataDir)])) await synced(folder)
+  if (existsSync(blobFolder)) await synced(blobFolder)
+  return skipped
+}
+
+/** Removes the empty write-ahead log, which belongs to the former name of the database, and its index. */
+async function removeLog(database: string): Promise<void> {
+  const log = `${database}-wal`
+  if (existsSync(log) && (await stat(log)).size > 0) throw new Error(`${log} still has contents`)
+  await rm(log, { force: true })
+  await rm(`${database}-shm`, { force: true })
+}
+
+async function copyFiles(
+  { place, blobFolder, skipsDamaged }: RestoreOptions,
+  manifest: Manifest,
+): Promise<string[]> {
+  const list = join(place.path, BLOB_LIST)
+  if ((await hashOfFile(list)).sha256 !== manifest.blob_list.sha256)
+    throw new BackupFault(`${list} is damaged; use another backup`)
+  const lost = new Set(manifest.lost_blobs.map(({ name }) => name))
+  const skipped: string[] = []
+  const folders = new Set<string>()
+  for await (const name of readBlobList(list)) {
+    if (lost.has(name)) continue
+    const target = blobPath(blobFolder, name)
+    folders.add(dirname(target))
+    if (await copyBlob(blobPath(place.pool, name), target, name)) continue
+    if (!skipsDamaged)
+      throw new BackupFault(
+        `${blobPath(place.pool, name)} is missing or damaged: use another backup, or restore without such files by --skip-damaged`,
+      )
+    skipped.push(name)
+  }
+  for (const folder of folders) if (existsSync(folder)) await synced(folder)
+  return skipped
+}
+
+/** @returns false when the file is missing or damaged */
+async function copyBlob(from: string, target: string, name: string): Promise<boolean> {
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  try {
+    await copyFile(from, target, constants.COPYFILE_FICLONE)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+  if ((await hashOfFile(target)).sha256 !== name) {
+    await rm(target)
+    return false
+  }
+  await synced(target)
+  return true
+}
+
+/** Root restores for the owner of the data folder, who could not access root's files. */
+async function giveToOwner(dataDir: string): Promise<void> {
+  const { uid, gid } = await stat(dataDir)
+  if (process.getuid?.() !== 0 || uid === 0) return
+  for (const entry of await readdir(dataDir, { recursive: true })) await chown(join(dataDir, entry), uid, gid)
+}
