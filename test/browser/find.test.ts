@@ -41,4 +41,96 @@ test('one box finds an email by a part of its address, its id and its Message-ID
   assert.equal(faults, [])
 })
 
+test('every filter in the address is a chip with a readable name, and can be removed alone or with all others', async t => {
+  const { ids, mailhorn } = scene
+  const { page, faults, close } = await browser.signIn(mailhorn, '/')
+  t.after(close)
+  const { body: keys } = await mailhorn.call('GET', '/api-keys', { session: await mailhorn.signIn() })
+  const key = keys.data.find(({ name }: { name: string }) => name === 'Web shop')
+  const query = new URLSearchParams({
+    ...{
+      status: 'bounced',
+      source: 'api',
+      q: 'invoice',
+      from: 'orders@shop.example',
+      to: 'ann@there.example',
+    },
+    ...{ domain: 'shop.example', tag: 'kind:order', broadcast_id: ids.sent, template_id: ids.template },
+    ...{ api_key_id: key.id, created_after: '2020-01-01T00:00:00Z' },
+  })
+  await page.goto(`${mailhorn.baseUrl}/dashboard/emails?${query}`)
+  const chips = page.getByRole('list', { name: 'Filters' })
+  await chips.getByText('Broadcast: Summer prices').waitFor()
+  await chips.getByText('Template: Order sent').waitFor()
+  await chips.getByText('API key: Web shop').waitFor()
+  for (const [name] of query) if (name !== 'broadcast_id') await chips.getByText(CHIPS[name]!).waitFor()
+  assert.is(await chips.getByRole('button', { name: /^Remove filter/ }).count(), 11)
+  for (const name of query.keys()) {
+    await chips.getByRole('button', { name: REMOVALS[name]! }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(url => !url.searchParams.has(name))
+    assert.is(await page.evaluate('document.activeElement.type'), 'search', name)
+  }
+  await bouncedLink(page).waitFor()
+  assert.is(await chips.count(), 0)
+  await page.goto(`${mailhorn.baseUrl}/dashboard/emails?${query}`)
+  await chips.getByRole('button', { name: 'Clear' }).click()
+  await page.waitForURL(/emails$/)
+  assert.equal(faults, [])
+})
+
+const CHIPS: Readonly<Record<string, string | RegExp>> = {
+  status: 'Status: Bounced',
+  source: 'Source: API',
+  q: 'Subject: invoice',
+  from: 'From: orders@shop.example',
+  to: 'To: ann@there.example',
+  domain: 'Domain: shop.example',
+  tag: 'Tag: kind:order',
+  template_id: 'Template: Order sent',
+  api_key_id: 'API key: Web shop',
+  created_after: /^Date: since /,
+}
+const REMOVALS: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    Object.entries(CHIPS).map(([name, words]) => [
+      name,
+      new RegExp(`^Remove filter ${(words instanceof RegExp ? 'Date' : words).replace(/:.*/, '')}:`),
+    ]),
+  ),
+  broadcast_id: /^Remove filter Broadcast:/,
+}
+
+test('a range of days is chosen by the keyboard, from the presets and by its first and last day', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/emails')
+  t.after(close)
+  await bouncedLink(page).waitFor()
+  const open = () => page.getByRole('button', { name: 'Any date', exact: true }).first()
+  await open().press('Enter')
+  const panel = page.getByRole('dialog', { name: 'Date' })
+  await panel.waitFor()
+  assert.is(await page.evaluate('document.activeElement.textContent'), 'Today')
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'hidden' })
+  await open().press('Enter')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/created_after=/)
+  await page.getByText(/^Date: since /).waitFor()
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await open().press('Enter')
+  await panel.getByLabel('First day').fill('2020-02-28')
+  await panel.getByLabel('Last day').fill('2020-02-29')
+  await page.keyboard.press('Enter')
+  await page.getByText('Date: 28 Feb 2020 to 29 Feb 2020').waitFor()
+  await page.getByText('No results match your filters.').waitFor()
+})
+
+test('a page beyond the end of the list says so, and is no filter', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/emails?page=900')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Nothing on this page' }).waitFor()
+  await page.getByRole('button', { name: 'Go to the first page' }).click()
+  await bouncedLink(page).waitFor()
+})
+
 test.run()

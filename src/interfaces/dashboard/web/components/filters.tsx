@@ -91,3 +91,44 @@ export function Filter({ query, name, label, options }: FilterProps) {
     </select>
   )
 }
+
+/** A filter that is set. */
+export interface Chip {
+  /** Parameters that it consists of. */
+  names: readonly string[]
+  label: string
+  value: string
+}
+
+/** Shows the filters that are set, each with a button that removes it. */
+export function Chips({ query, chips }: { query: Query; chips: readonly Chip[] }) {
+  if (chips.length === 0) return null
+  const remove = (names: readonly string[], isByKeyboard: boolean) => {
+    query.set(Object.fromEntries(names.map(name => [name, null])))
+    // the button disappears, and the keyboard would begin anew at the top of the page
+    if (isByKeyboard) document.querySelector<HTMLElement>('[data-search]')?.focus()
+  }
+  return (
+    <ul class="chips" aria-label="Filters">
+      {chips.map(({ names, label, value }) => (
+        <li class="chip" key={label}>
+          <span class="line" title={`${label}: ${value}`}>
+            {label}: <bdi>{value}</bdi>
+          </span>
+          <button
+            type="button"
+            aria-label={`Remove filter ${label}: ${value}`}
+            onClick={({ detail }) => remove(names, detail === 0)}
+          >
+            <Icon name="cross" size={12} />
+          </button>
+        </li>
+      ))}
+      <li>
+        <Button small kind="plain" onClick={query.clear}>
+          Clear
+        </Button>
+      </li>
+    </ul>
+  )
+}

@@ -60,8 +60,8 @@ interface TableProps<T> {
   name: string
   columns: readonly Column<T>[]
   keyOf: (row: T) => string
-  /** Where a row leads to. */
-  href?: (row: T) => string
+  /** Where a row leads to; undefined for a row that leads nowhere. */
+  href?: (row: T) => string | undefined
   /** Set when rows can be selected. */
   selection?: Selection
   /** Name of a row in the label of its checkbox. */
@@ -99,7 +99,17 @@ function Rows<T>({ list, empty, ...table }: TableProps<T> & Pick<ListProps<T>, '
   const { data, query, isFiltered, page = 1 } = list
   if (!data) return <Pending of={list} rows={WAITING_ROWS} />
   if (data.data.length > 0) return <Table {...table} rows={data.data} />
-  if (!query || !(isFiltered || page > 1)) return <Empty {...empty} />
+  if (query && page > 1)
+    return (
+      <Empty
+        icon="search"
+        title="Nothing on this page"
+        act={<Button onClick={() => query.set({ page: null })}>Go to the first page</Button>}
+      >
+        The list has become shorter.
+      </Empty>
+    )
+  if (!query || !isFiltered) return <Empty {...empty} />
   return (
     <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
       No results match your filters.
@@ -159,6 +169,7 @@ function Row<T>({
   const key = keyOf(row)
   const [isOpen, setOpen] = useState(false)
   const states = [selection?.keys.has(key) && 'is-chosen', isOpen && 'is-open']
+  const place = href?.(row)
   return (
     <tr class={states.filter(Boolean).join(' ')}>
       {selection && (
@@ -172,9 +183,9 @@ function Row<T>({
       )}
       {columns.map((column, i) => (
         <td key={column.head} class={classes[i]} data-label={column.head}>
-          {href && column.kind !== 'acts' ? (
+          {place && column.kind !== 'acts' ? (
             // the keyboard needs one link in a row
-            <Link href={href(row)} class="cell" {...(i > 0 && { tabIndex: -1 })}>
+            <Link href={place} class="cell" {...(i > 0 && { tabIndex: -1 })}>
               <Content column={column} row={row} />
             </Link>
           ) : (

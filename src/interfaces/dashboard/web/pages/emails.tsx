@@ -4,13 +4,15 @@ import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../components/controls.tsx'
-import { Filter, FilterBar, Search } from '../components/filters.tsx'
+import { DateRange, rangeIn } from '../components/date-range.tsx'
+import { type Chip, Chips, Filter, FilterBar, Search } from '../components/filters.tsx'
 import { ResourceList } from '../components/list.tsx'
 import { pageOf, usePaged } from '../components/paged.ts'
 import { useSelection } from '../components/selection.tsx'
 import { Head } from '../components/show.tsx'
 import { WriteDialog } from '../components/write.tsx'
 import { count, counted } from '../labels/numbers.ts'
+import { rangeWords } from '../labels/ranges.ts'
 import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
 import { ChosenEmails } from './chosen-emails.tsx'
 import { EMAIL_COLUMNS } from './email-columns.tsx'
@@ -39,6 +41,7 @@ const FILTERS = [
   'template_id',
   'api_key_id',
   'source',
+  'destination',
 ]
 
 export function Emails() {
@@ -80,7 +83,7 @@ export function Emails() {
             'Emails sent with the API, over SMTP or from the dashboard are listed here with their delivery status.',
         }}
       >
-        <Filters query={query} isFiltered={list.isFiltered} />
+        <Filters query={query} />
         <ChosenEmails rows={rows} selection={selection} reload={list.reload} />
       </ResourceList>
       {query.get('write') && <WriteDialog onClose={() => query.set({ write: null })} />}
@@ -91,49 +94,74 @@ export function Emails() {
   )
 }
 
-function Filters({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
+function Filters({ query }: { query: Query }) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const keys = useLoad<List<ApiKey>>('/api-keys')
+  const keyNames = (keys.data?.data ?? []).map(({ id, name }) => [id, name] as const)
   return (
-    <FilterBar
-      query={query}
-      names={['status', 'domain', 'source', 'api_key_id', 'created_after']}
-      search={
-        <Search
+    <>
+      <FilterBar
+        query={query}
+        names={['status', 'source', 'domain', 'api_key_id', 'created_after']}
+        search={
+          <Search
+            query={query}
+            name="search"
+            label="Search emails"
+            hint="Subject, address, domain, tag, eml_…, Message-ID"
+          />
+        }
+      >
+        <Filter query={query} name="status" label="Any status" options={STATUSES} />
+        <Filter query={query} name="source" label="Any source" options={SOURCES} />
+        <Filter
           query={query}
-          name="search"
-          label="Search emails"
-          hint="Subject, address, domain, tag, eml_…, Message-ID"
+          name="domain"
+          label="Any domain"
+          options={(domains.data?.data ?? []).map(({ name }) => [name, name])}
         />
-      }
-    >
-      <Filter query={query} name="status" label="Any status" options={STATUSES} />
-      <Filter
-        query={query}
-        name="domain"
-        label="Any domain"
-        options={(domains.data?.data ?? []).map(({ name }) => [name, name])}
-      />
-      <Filter query={query} name="source" label="Any source" options={SOURCES} />
-      <Filter
-        query={query}
-        name="api_key_id"
-        label="Any API key"
-        options={(keys.data?.data ?? []).map(({ id, name }) => [id, name])}
-      />
-      <input
-        class="input"
-        type="date"
-        aria-label="Created since"
-        title="Created since"
-        value={query.get('created_after').slice(0, 10)}
-        onChange={event => query.set({ created_after: event.currentTarget.value })}
-      />
-      {isFiltered && (
-        <Button small kind="plain" icon="cross" onClick={query.clear}>
-          Clear filters
-        </Button>
-      )}
-    </FilterBar>
+        <Filter query={query} name="api_key_id" label="Any API key" options={keyNames} />
+        <DateRange query={query} />
+      </FilterBar>
+      <Chips query={query} chips={useChips(query, new Map(keyNames))} />
+    </>
   )
+}
+
+/** Returns the filters in the URL with the names of what they refer to. */
+function useChips(query: Query, keyNames: ReadonlyMap<string, string>): Chip[] {
+  const broadcast = useName('/broadcasts', query.get('broadcast_id'))
+  const template = useName('/templates', query.get('template_id'))
+  const named = (
+    name: string,
+    label: string,
+    words: (value: string) => string | undefined = text => text,
+  ) => {
+    const value = query.get(name)
+    return value === '' ? [] : [{ names: [name], label, value: words(value) ?? value }]
+  }
+  const range = rangeIn(query)
+  const days = rangeWords(range, new Date())
+  return [
+    ...named('status', 'Status', status => new Map<string, string>(STATUSES).get(status)),
+    ...named('source', 'Source', source => new Map<string, string>(SOURCES).get(source)),
+    ...named('q', 'Subject'),
+    ...named('from', 'From'),
+    ...named('to', 'To'),
+    ...named('domain', 'Domain'),
+    ...named('tag', 'Tag'),
+    ...named('broadcast_id', 'Broadcast', () => broadcast),
+    ...named('template_id', 'Template', () => template),
+    ...named('destination', 'Destination'),
+    ...named('api_key_id', 'API key', id => keyNames.get(id)),
+    ...(days === '' ? [] : [{ names: Object.keys(range), label: 'Date', value: days }]),
+  ]
+}
+
+/** Returns the name of an object of the API once it is loaded, or the subject of one without a name. */
+function useName(path: string, id: string): string | undefined {
+  const { data } = useLoad<{ name: string; subject?: string | null }>(
+    id === '' ? null : `${path}/${encodeURIComponent(id)}`,
+  )
+  return data?.name || data?.subject || undefined
 }
