@@ -30,7 +30,7 @@ export const emailFilterQuery = {
     .optional()
     .meta({ description: 'API key or access token the email was sent with.' }),
   source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'Source of the email.' }),
-  destination: text('Destination, as `GET /destinations` names it in `site`, of the domain of a recipient.'),
+  destination: text('Destination, as `GET /destinations` names it, of the domain of a recipient.'),
   created_after: text('ISO 8601 time or date.'),
   created_before: text('ISO 8601 time or date.'),
 }

@@ -21,6 +21,7 @@ import { say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Mark, Time } from '../components/show.tsx'
 import { exampleCall } from '../labels/example-call.ts'
+import { emailsWith } from '../labels/places.ts'
 
 export function AccessTokens() {
   const query = useQuery()
@@ -40,6 +41,7 @@ export function AccessTokens() {
         list={tokens}
         columns={columnsOf(tokens.reload)}
         keyOf={({ id }) => id}
+        href={({ id }) => emailsWith({ api_key_id: id })}
         empty={{
           icon: 'keys',
           title: 'No access tokens yet',

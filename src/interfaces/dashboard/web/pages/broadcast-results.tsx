@@ -9,6 +9,7 @@ import { Card, Facts, Meter, Time } from '../components/show.tsx'
 import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
 import { LIMITS, limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
+import { emailsWith } from '../labels/places.ts'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
@@ -22,7 +23,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
       <Progress broadcast={broadcast} />
       <Figures broadcast={broadcast} />
       <div class="halves">
-        <Card title="Details" acts={<Link href={`/emails?broadcast_id=${id}`}>View emails</Link>}>
+        <Card title="Details" acts={<Link href={emailsWith({ broadcast_id: id })}>View emails</Link>}>
           <Facts
             rows={[
               ['From', from],
@@ -61,31 +62,48 @@ interface Figure extends Partial<ReturnType<typeof limitWords>> {
   name: string
   value: string
   under: string
+  /** Status of the emails that it counts. */
+  status?: string
 }
 
 function Figures({ broadcast }: { broadcast: Broadcast }) {
-  const { counts, unique_opens, unique_clicks, unsubscribes } = broadcast
+  const { id, counts, unique_opens, unique_clicks, unsubscribes } = broadcast
   const of = (status: string) => counts[status] ?? 0
   const delivered = of('delivered') + of('complained')
   const bounceRate = of('bounced') / (delivered + of('bounced') || 1)
   const complaintRate = of('complained') / (delivered || 1)
   const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
   const figures: Figure[] = [
-    { name: 'Delivered', value: count(delivered), under: counted(delivered, 'recipient') },
-    { name: 'Bounced', value: percent(bounceRate), ...limitWords(bounceRate, LIMITS.bounce) },
+    {
+      name: 'Delivered',
+      value: count(delivered),
+      under: counted(delivered, 'recipient'),
+      status: 'delivered',
+    },
+    {
+      name: 'Bounced',
+      value: percent(bounceRate),
+      ...limitWords(bounceRate, LIMITS.bounce),
+      status: 'bounced',
+    },
     { name: 'Opened', value: share(unique_opens), under: counted(unique_opens, 'recipient') },
     { name: 'Clicked', value: share(unique_clicks), under: counted(unique_clicks, 'recipient') },
     { name: 'Unsubscribed', value: share(unsubscribes), under: counted(unsubscribes, 'recipient') },
-    { name: 'Complaints', value: share(of('complained')), ...limitWords(complaintRate, LIMITS.complaint) },
+    {
+      name: 'Complaints',
+      value: share(of('complained')),
+      ...limitWords(complaintRate, LIMITS.complaint),
+      status: 'complained',
+    },
   ]
   return (
     <Card flush>
       <dl class="figures">
-        {figures.map(({ name, value, under, tone }) => (
+        {figures.map(({ name, value, under, tone, status }) => (
           <div class="figure" key={name}>
             <dt>{name}</dt>
             <dd>
-              {value}
+              {status ? <Link href={emailsWith({ broadcast_id: id, status })}>{value}</Link> : value}
               <div class={`under ${tone ?? ''}`}>{under}</div>
             </dd>
           </div>

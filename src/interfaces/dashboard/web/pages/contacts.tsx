@@ -14,6 +14,7 @@ import { Chosen, type Selection, useSelection, withEach } from '../components/se
 import { Mark } from '../components/show.tsx'
 import { contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
 import { counted } from '../labels/numbers.ts'
+import { emailsWith } from '../labels/places.ts'
 
 const WHAT_REMOVING_MEANS =
   'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe them instead.'
@@ -38,6 +39,7 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
         list={list}
         columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
         keyOf={({ id }) => id}
+        href={({ email }) => emailsWith({ to: email })}
         selection={selection}
         nameOf={({ email }) => email}
         empty={{

@@ -8,6 +8,7 @@ import { actions, type Column, ResourceList, timeColumn } from '../components/li
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { aboutWords, alertWords } from '../labels/alerts.ts'
 import { checkWords } from '../labels/checks.ts'
+import { emailsAt } from '../labels/places.ts'
 import type { Tone } from '../labels/status.ts'
 import { SourcesCard } from './sources-card.tsx'
 
@@ -84,7 +85,15 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
   { head: 'About', width: '18%', isExtra: true, text: aboutWords },
   { head: 'Server reply', width: '24%', isExtra: true, text: ({ reply }) => reply },
   timeColumn('Time', ({ created_at }) => created_at),
-  actions(alert => <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>, 168),
+  actions(
+    alert => (
+      <>
+        {alert.domain && <Link href={emailsAt(alert.domain)}>View emails</Link>}
+        <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
+      </>
+    ),
+    236,
+  ),
 ]
 
 function AlertsCard() {

@@ -11,6 +11,7 @@ import { actions, type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { count, percent } from '../labels/numbers.ts'
+import { emailsWith } from '../labels/places.ts'
 import { PathState } from './path-state.tsx'
 
 type Destination = Destinations['data'][number]
@@ -43,6 +44,7 @@ export function DestinationsPage() {
         list={list}
         columns={columnsOf({ reload: list.reload, onReplies: setShown })}
         keyOf={({ destination }) => destination}
+        href={({ destination }) => emailsWith({ destination })}
         empty={{
           icon: 'destinations',
           title: 'No deliveries on this day',

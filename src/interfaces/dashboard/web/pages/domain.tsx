@@ -5,11 +5,12 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { CheckedDomain, Domain } from '../api/types.ts'
-import { Button, Switch, TextField } from '../components/controls.tsx'
+import { Button, LinkButton, Switch, TextField } from '../components/controls.tsx'
 import { confirmRemoval, useAct, useChange } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { emailsWith } from '../labels/places.ts'
 import { DOMAIN_WORDS } from '../labels/status.ts'
 import { AutoconfigureDialog } from './autoconfigure.tsx'
 import { DomainClaimCard } from './domain-claim.tsx'
@@ -53,6 +54,9 @@ export function DomainPage({ params: { id } }: PageProps) {
           </>
         }
       >
+        <LinkButton href={emailsWith({ domain: name })} icon="emails">
+          View emails
+        </LinkButton>
         <Button icon="domains" onClick={() => setConfiguring(true)}>
           Configure automatically
         </Button>

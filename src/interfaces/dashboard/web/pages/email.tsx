@@ -1,8 +1,10 @@
 /** One email: its content, and its delivery to each recipient. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
+import { Link } from 'wouter-preact'
+import { call, withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Email } from '../api/types.ts'
+import type { Broadcast, Contact, Domain, Email, List, Template } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Pending, say } from '../components/feedback.tsx'
@@ -10,6 +12,7 @@ import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
+import { addressIn, domainIn, emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
@@ -56,22 +59,30 @@ export function EmailPage({ params: { id } }: PageProps) {
 }
 
 function AboutEmail({ email }: { email: Email }) {
-  const list = (addresses: readonly string[]) => addresses.join(', ')
   return (
     <Facts
       rows={[
-        ['From', email.from],
-        ['To', list(email.to)],
-        email.cc.length > 0 && ['Cc', list(email.cc)],
-        email.bcc.length > 0 && ['Bcc', list(email.bcc)],
-        email.reply_to.length > 0 && ['Reply-To', list(email.reply_to)],
+        ['From', <Place key="from" href={emailsWith({ from: addressIn(email.from) })} text={email.from} />],
+        ['To', <Addresses key="to" of={email.to} />],
+        email.cc.length > 0 && ['Cc', <Addresses key="cc" of={email.cc} />],
+        email.bcc.length > 0 && ['Bcc', <Addresses key="bcc" of={email.bcc} />],
+        email.reply_to.length > 0 && ['Reply-To', email.reply_to.join(', ')],
+        ['Domain', <SenderDomain key="domain" name={domainIn(email.from)} />],
+        email.broadcast_id !== null && [
+          'Broadcast',
+          <BroadcastPlace key="broadcast" id={email.broadcast_id} />,
+        ],
+        email.template_id !== null && ['Template', <TemplatePlace key="template" id={email.template_id} />],
         ['Created', <Time key="at" at={email.created_at} />],
         email.scheduled_at !== null && ['Scheduled for', <Time key="due" at={email.scheduled_at} />],
         email.open_count + email.click_count > 0 && [
           'Engagement',
           `${counted(email.open_count, 'open')}, ${counted(email.click_count, 'click')}`,
         ],
-        email.tags.length > 0 && ['Tags', email.tags.map(tagWords).join(', ')],
+        email.tags.length > 0 && [
+          'Tags',
+          listed(email.tags.map(tag => <Tag key={tagWords(tag)} tag={tag} />)),
+        ],
         [
           'ID',
           <span key="id" class="mono">
@@ -87,6 +98,71 @@ function AboutEmail({ email }: { email: Email }) {
       ]}
     />
   )
+}
+
+function Place({ href, text }: { href: string; text: string }) {
+  return (
+    <Link href={href}>
+      <bdi>{text}</bdi>
+    </Link>
+  )
+}
+
+function listed(parts: readonly ComponentChildren[]): ComponentChildren {
+  return parts.map((part, i) => [i > 0 && ', ', part])
+}
+
+/** Each address leads to its emails, and to its contact if there is one. */
+function Addresses({ of }: { of: readonly string[] }) {
+  return (
+    <>
+      {listed(
+        of.map(mailbox => (
+          <span key={mailbox}>
+            <Place href={emailsWith({ to: addressIn(mailbox) })} text={mailbox} />
+            {of.length <= CONTACTS_MAX && <ContactPlace address={addressIn(mailbox)} />}
+          </span>
+        )),
+      )}
+    </>
+  )
+}
+
+/** Contacts that are looked up for one email. */
+const CONTACTS_MAX = 5
+
+function ContactPlace({ address }: { address: string }) {
+  const { data } = useLoad<List<Contact>>(withQuery('/contacts', { q: address, limit: 1 }))
+  const contact = data?.data.find(({ email }) => email === address.toLowerCase())
+  if (!contact) return null
+  return (
+    <>
+      {' '}
+      (<Link href={withQuery(`/audiences/${contact.audience_id}`, { q: contact.email })}>contact</Link>)
+    </>
+  )
+}
+
+function SenderDomain({ name }: { name: string }) {
+  const { data } = useLoad<List<Domain>>('/domains?limit=100')
+  const domain = data?.data.find(one => one.name === name)
+  return domain ? <Place href={`/domains/${domain.id}`} text={name} /> : <span>{name}</span>
+}
+
+function BroadcastPlace({ id }: { id: string }) {
+  const { data } = useLoad<Broadcast>(`/broadcasts/${id}`)
+  return <Place href={`/broadcasts/${id}`} text={data?.name || data?.subject || id} />
+}
+
+function TemplatePlace({ id }: { id: string }) {
+  const { data } = useLoad<Template>(`/templates/${id}`)
+  return <Place href={`/templates/${id}`} text={data?.name ?? id} />
+}
+
+function Tag({ tag }: { tag: Record<string, unknown> }) {
+  if (typeof tag.name !== 'string') return <span>{tagWords(tag)}</span>
+  const value = tag.value === undefined ? tag.name : `${tag.name}:${String(tag.value)}`
+  return <Place href={emailsWith({ tag: value })} text={tagWords(tag)} />
 }
 
 function tagWords(tag: Record<string, unknown>): string {

@@ -8,6 +8,7 @@ import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Head } from '../components/show.tsx'
+import { emailsWith } from '../labels/places.ts'
 import { AccessTokens } from './access-tokens.tsx'
 
 export function Keys() {
@@ -30,6 +31,7 @@ export function Keys() {
         list={{ ...keys, data: sending && { data: sending } }}
         columns={columnsOf(domains.data?.data ?? [], keys.reload)}
         keyOf={({ id }) => id}
+        href={({ id }) => emailsWith({ api_key_id: id })}
         empty={{
           icon: 'keys',
           title: 'No API keys yet',

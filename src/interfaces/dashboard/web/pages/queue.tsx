@@ -12,6 +12,7 @@ import { actions, type Column, ResourceList, timeColumn } from '../components/li
 import { usePaged } from '../components/paged.ts'
 import { Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
+import { destinationPlace, emailsAt } from '../labels/places.ts'
 import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
 
@@ -57,6 +58,9 @@ export function QueuePage() {
         list={queue}
         columns={columnsOf(by, reload, setSlowing)}
         keyOf={({ domain, destination }) => domain ?? destination ?? ''}
+        href={({ domain, destination }) =>
+          domain ? emailsAt(domain) : destination ? destinationPlace(destination) : undefined
+        }
         empty={{
           icon: 'queue',
           title: 'The queue is empty',

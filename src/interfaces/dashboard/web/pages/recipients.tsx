@@ -1,5 +1,7 @@
 /** Delivery status of each recipient, with the SMTP transcript of every attempt. */
-import { call } from '../api/client.ts'
+import { Link } from 'wouter-preact'
+import { call, withQuery } from '../api/client.ts'
+import { isOperator } from '../api/session.ts'
 import type { Attempt, Email, Recipient } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
@@ -7,6 +9,7 @@ import { say } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
+import { domainIn } from '../labels/places.ts'
 import { phaseLabel, phaseMeaning, securityWords } from '../labels/replies.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { clockTime } from '../labels/time.ts'
@@ -42,6 +45,8 @@ export function Recipients({ email, reload }: { email: Email; reload: () => void
   )
 }
 
+const WAITING: ReadonlySet<Recipient['status']> = new Set(['queued', 'sent', 'delivery_delayed'])
+
 interface RecipientRowProps {
   email: Email
   recipient: Recipient
@@ -61,6 +66,9 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
           {kind !== 'to' && <span class="quiet"> ({kind})</span>}
         </span>
         <span class="row">
+          {isOperator() && WAITING.has(status) && (
+            <Link href={withQuery('/queue', { domain: domainIn(address) })}>View queue</Link>
+          )}
           <WaitingActs {...{ email, recipient, reload }} />
           <Mark tone={tone}>{label}</Mark>
         </span>

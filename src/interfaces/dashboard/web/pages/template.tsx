@@ -7,13 +7,14 @@ import { renderTemplate } from '../../../../resources/templates/render.ts'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Template } from '../api/types.ts'
-import { AreaField, Button, TextField } from '../components/controls.tsx'
+import { AreaField, Button, LinkButton, TextField } from '../components/controls.tsx'
 import { confirmRemoval, useAct } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { emailsWith } from '../labels/places.ts'
 import {
   declaredOf,
   requestVariables,
@@ -129,6 +130,9 @@ function Editor({ template, put }: EditorProps) {
         }
       >
         <Button icon="trash" label="Delete template" onClick={remove} />
+        <LinkButton href={emailsWith({ template_id: template.id })} icon="emails">
+          View emails
+        </LinkButton>
         <Button icon="clock" onClick={() => setLookingBack(true)}>
           Versions
         </Button>
@@ -136,7 +140,7 @@ function Editor({ template, put }: EditorProps) {
           Duplicate
         </Button>
         <DraftState draft={draft} />
-        <Button kind="main" disabled={!draft.isChanged || save.isBusy} onClick={() => void save.run()}>
+        <Button kind="main" saves disabled={!draft.isChanged || save.isBusy} onClick={() => void save.run()}>
           {draft.isChanged ? 'Save template' : 'Saved'}
         </Button>
         {template.has_unpublished_versions && (

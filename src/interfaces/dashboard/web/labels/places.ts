@@ -1,0 +1,26 @@
+/** Places of the dashboard that show the emails of something. */
+import { withQuery } from '../api/client.ts'
+
+/** Returns the list of emails with filters, by the names of their parameters. */
+export function emailsWith(filters: Readonly<Record<string, string>>): string {
+  return withQuery('/emails', filters)
+}
+
+/** Returns the list of emails to, or from, any address of a domain. */
+export function emailsAt(domain: string): string {
+  return emailsWith({ search: `@${domain}` })
+}
+
+/** Returns the delivery results of a destination. */
+export function destinationPlace(destination: string): string {
+  return withQuery('/destinations', { destination })
+}
+
+/** Returns the address in a mailbox such as `Ann <ann@there.example>`. */
+export function addressIn(mailbox: string): string {
+  return /<([^<>]+)>$/.exec(mailbox)?.[1] ?? mailbox
+}
+
+export function domainIn(mailbox: string): string {
+  return addressIn(mailbox).replace(/^.*@/, '').toLowerCase()
+}
