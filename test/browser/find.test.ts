@@ -177,4 +177,86 @@ test('links lead from a tag, an address, a broadcast, a key, a domain and a queu
   assert.equal(faults, [])
 })
 
+test('the palette opens pages, actions and objects by the keyboard alone', async t => {
+  const { ids, mailhorn } = scene
+  const { page, faults, close } = await browser.signIn(mailhorn, '/settings')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+  const find = async (text: string, option: RegExp, key = 'Control+k') => {
+    await page.keyboard.press(key)
+    await page.locator('[role="combobox"]:focus').waitFor()
+    await page.keyboard.type(text)
+    const found = page.getByRole('option', { name: option }).first()
+    await found.waitFor()
+    for (let i = 0; i < 20 && (await found.getAttribute('aria-selected')) !== 'true'; i++)
+      await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Search everything' }).waitFor({ state: 'detached' })
+  }
+  const { body: email } = await mailhorn.call('GET', `/emails/${ids.bounced}`, {
+    session: await mailhorn.signIn(),
+  })
+  for (const [text, option, place, key] of [
+    ['deliv', /Deliverability/, /deliverability$/, 'Meta+k'],
+    ['shop.ex', /^shop\.example Domain/, new RegExp(`domains/${ids.domain}$`)],
+    ['order se', /Order sent/, new RegExp(`templates/${ids.template}$`)],
+    ['summer', /Summer prices Broadcast/, new RegExp(`broadcasts/${ids.sent}$`)],
+    ['readers', /Readers of the newsletter/, new RegExp(`audiences/${ids.audience}$`)],
+    ['ben@', /ben@there\.example.*Contact/, new RegExp(`audiences/${ids.audience}\\?q=ben`)],
+    ['hooks.ex', /Webhook/, new RegExp(`webhooks/${ids.webhook}$`)],
+    ['web sh', /Web shop/, /emails\?api_key_id=/],
+    [email.message_id, /Your invoice 1042/, new RegExp(`emails/${ids.bounced}$`)],
+    ['where is my', /Received email/, new RegExp(`inbox/${ids.inbound}$`)],
+    ['create webh', /Create webhook/, /webhooks\?add=1$/],
+  ] as const) {
+    await find(text, option, key)
+    await page.waitForURL(place)
+  }
+  await page.getByRole('dialog', { name: 'Add webhook' }).or(page.getByRole('dialog')).waitFor()
+  assert.equal(faults, [])
+})
+
+test('the keyboard: help, rows, every place, and saving an editor', async t => {
+  const { ids, mailhorn } = scene
+  const { page, faults, close } = await browser.signIn(mailhorn, '/')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor()
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const rows = await help.getByRole('region', { name: 'Go to' }).locator('dl > div').allInnerTexts()
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+  assert.is(rows.length, 18)
+  const places = new Set<string>()
+  for (const row of rows) {
+    const [, key] = /^g\s*(\w)\s/.exec(row)!
+    await page.keyboard.press('g')
+    await page.keyboard.press(key!)
+    await page.waitForURL(url => places.size === 0 || !places.has(url.pathname))
+    places.add(new URL(page.url()).pathname)
+  }
+  assert.is(places.size, 18)
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await bouncedLink(page).waitFor()
+  const focused = () => page.evaluate('document.activeElement.innerText')
+  await page.locator('h1:focus').waitFor()
+  await page.keyboard.press('j')
+  const first = await focused()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  const third = await focused()
+  assert.is.not(third, first)
+  await page.keyboard.press('k')
+  await page.keyboard.press('j')
+  assert.is(await focused(), third)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: third as string }).waitFor()
+  await page.goto(`${mailhorn.baseUrl}/dashboard/templates/${ids.template}`)
+  await page.getByLabel('Subject').first().fill('Your order {{order}} has left')
+  await page.keyboard.press('Control+s')
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  assert.equal(faults, [])
+})
+
 test.run()

@@ -3,16 +3,19 @@
  * `shell/routes.tsx`.
  */
 import { render } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { Route, Router, Switch, useLocation } from 'wouter-preact'
 import { watchConnection } from './api/connection.ts'
 import { watchDrafts } from './api/drafts.ts'
 import { findSession, session, watchSession } from './api/session.ts'
 import { Confirmation } from './components/dialog.tsx'
 import { ConnectionLost, Failure, Toasts } from './components/feedback.tsx'
+import { sectionOf, USER_PAGES } from './components/sections.ts'
 import { Frame } from './shell/frame.tsx'
 import { useKeyboard } from './shell/keyboard.ts'
+import { Palette } from './shell/palette.tsx'
 import { fetchPageOf, ROUTES } from './shell/routes.tsx'
+import { Shortcuts } from './shell/shortcuts.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import './styles/index.css'
 import { followTheme } from './theme/theme.ts'
@@ -39,10 +42,16 @@ function Dashboard() {
   return <SignedInPages />
 }
 
+function nameOf(path: string): string | undefined {
+  return sectionOf(path)?.label ?? USER_PAGES.find(([place]) => place === path)?.[1]
+}
+
 function SignedInPages() {
   const [path, navigate] = useLocation()
   useKeyboard(navigate)
-  useEffect(() => {
+  // until the head of the page has loaded what it is named after
+  useLayoutEffect(() => {
+    document.title = `${nameOf(path) ?? 'Not found'} · Mailhorn`
     scrollTo(0, 0)
   }, [path])
   return (
@@ -57,6 +66,8 @@ function SignedInPages() {
         </Switch>
       </Frame>
       <Confirmation />
+      <Palette />
+      <Shortcuts />
       <ConnectionLost />
       <Toasts />
     </>

@@ -15,6 +15,8 @@ interface ButtonProps {
   label?: string
   /** Whether what the button opens is open. */
   expanded?: boolean
+  /** The button saves an editor, and so does Ctrl+S. */
+  saves?: boolean
   onClick?: (event: MouseEvent) => void
 }
 
@@ -26,6 +28,7 @@ export function Button({
   type = 'button',
   label,
   expanded,
+  saves,
   ...rest
 }: ButtonProps) {
   const classes = [
@@ -40,6 +43,7 @@ export function Button({
       class={classes.filter(Boolean).join(' ')}
       {...(label && { 'aria-label': label, title: label })}
       {...(expanded !== undefined && { 'aria-expanded': expanded })}
+      {...(saves && { 'data-save': '' })}
       {...rest}
     >
       {icon && <Icon name={icon} size={16} />}

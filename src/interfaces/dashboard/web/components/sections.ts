@@ -52,6 +52,13 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
   ],
 ]
 
+/** Pages of the menu of the signed-in user. */
+export const USER_PAGES: readonly (readonly [path: string, label: string, icon: IconName])[] = [
+  ['/usage', 'Usage and plan', 'usage'],
+  ['/settings', 'Settings', 'settings'],
+  ['/start', 'First steps', 'start'],
+]
+
 /** Returns the section that a path belongs to. */
 export function sectionOf(path: string): Section | undefined {
   return SECTION_GROUPS.flat().find(({ pages }) =>

@@ -7,6 +7,8 @@ import { Button } from '../components/controls.tsx'
 import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { SECTION_GROUPS, type Section, sectionOf } from '../components/sections.ts'
+import { focusFirstRow, openDialog } from './keyboard.ts'
+import { PALETTE_KEYS } from './shortcuts.tsx'
 import { UserMenu } from './user-menu.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -24,6 +26,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <a class="skip unseen" href="#page">
         Skip to content
       </a>
+      <button type="button" class="skip skip-list unseen" onClick={focusFirstRow}>
+        Skip to list
+      </button>
       <header class="top">
         <Brand />
         <Button kind="plain" icon={isOpen ? 'cross' : 'menu'} label="Menu" onClick={() => setOpen(!isOpen)} />
@@ -56,6 +61,16 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
   return (
     <nav class={isOpen ? 'side is-open' : 'side'} aria-label="Sections">
       <Brand />
+      <button
+        type="button"
+        class="side-find"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => {
+          openDialog.value = 'palette'
+        }}
+      >
+        <Icon name="search" size={15} /> Search everything <kbd>{PALETTE_KEYS}</kbd>
+      </button>
       {SECTION_GROUPS.map(sections => (
         <div class="side-group" key={sections[0]!.label}>
           {sections

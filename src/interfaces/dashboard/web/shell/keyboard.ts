@@ -1,36 +1,97 @@
-/** Keyboard shortcuts: `/` focuses the search, `g` and a letter opens a page. */
+/** Keyboard shortcuts of all pages. `shell/shortcuts.tsx` lists them. */
+import { signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
+import { isOperator } from '../api/session.ts'
+import type { IconName } from '../components/icons.tsx'
+import { SECTION_GROUPS, USER_PAGES } from '../components/sections.ts'
 
-const PLACES: Readonly<Record<string, string>> = {
-  o: '/',
-  e: '/emails',
-  d: '/domains',
-  t: '/templates',
-  k: '/keys',
-  q: '/queue',
-}
+/** Which of the dialogs that every page has is open. */
+export const openDialog = signal<'palette' | 'shortcuts' | undefined>(undefined)
+
 const BETWEEN_MS = 1_200
+
+/** Letters that lead to a page after `g`. */
+const KEYS: Readonly<Record<string, string>> = {
+  ...{ '/': 'o', '/emails': 'e', '/suppressions': 's', '/inbox': 'i', '/broadcasts': 'b', '/audiences': 'a' },
+  ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/logs': 'l' },
+  ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c' },
+  ...{ '/usage': 'u', '/settings': 'p', '/start': 'f' },
+}
+
+interface Place {
+  path: string
+  label: string
+  icon: IconName
+  key: string
+  /** Section of a page that is a tab of it, otherwise empty. */
+  section: string
+}
+
+/** Returns the pages that the user has access to. */
+export function ownPlaces(): Place[] {
+  const sections = SECTION_GROUPS.flat().filter(({ isOperators }) => !isOperators || isOperator())
+  const pages = sections.flatMap(({ label: section, icon, pages }) =>
+    pages.map(([path, label]) => ({ path, label, icon, section: section === label ? '' : section })),
+  )
+  const own = USER_PAGES.map(([path, label, icon]) => ({ path, label, icon, section: '' }))
+  return [...pages, ...own].map(place => ({ ...place, key: KEYS[place.path] ?? '' }))
+}
 
 /** Uses a layout effect, because an ordinary effect runs a frame later and could miss a key. */
 export function useKeyboard(go: (path: string) => void): void {
   useLayoutEffect(() => {
     let goingUntil = 0
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return
-      if (event.key === '/') {
-        const search = document.querySelector<HTMLElement>('[data-search]')
-        if (search) event.preventDefault()
-        return search?.focus()
-      }
-      const path = PLACES[event.key]
-      if (path && Date.now() < goingUntil) go(path)
-      goingUntil = event.key === 'g' ? Date.now() + BETWEEN_MS : 0
+      if (event.altKey) return
+      if (event.ctrlKey || event.metaKey) return pressWithControl(event)
+      if (isWriting(event.target)) return
+      const path = Date.now() < goingUntil && ownPlaces().find(({ key }) => key === event.key)?.path
+      goingUntil = event.key === 'g' && !path ? Date.now() + BETWEEN_MS : 0
+      if (path) return go(path)
+      if (event.key === '/') return focusSearch(event)
+      if (event.key === '?') openDialog.value = 'shortcuts'
+      if (event.key === 'j') focusRow(1)
+      if (event.key === 'k') focusRow(-1)
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [go])
 }
 
+function pressWithControl(event: KeyboardEvent): void {
+  const key = event.key.toLowerCase()
+  if (key === 'k' && (openDialog.value || !document.querySelector('dialog[open]'))) {
+    event.preventDefault()
+    openDialog.value = openDialog.value === 'palette' ? undefined : 'palette'
+  }
+  const save = key === 's' ? document.querySelector<HTMLButtonElement>('main [data-save]') : null
+  if (!save) return
+  event.preventDefault()
+  if (!document.querySelector('dialog[open]')) save.click()
+}
+
+function focusSearch(event: KeyboardEvent): void {
+  const search = document.querySelector<HTMLElement>('[data-search]')
+  if (!search) return
+  event.preventDefault()
+  search.focus()
+}
+
+/** Focuses the next or the former row of the lists of the page, or its first row. */
+function focusRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll('main .list tbody tr')].flatMap(
+    row => row.querySelector<HTMLElement>('a.cell') ?? row.querySelector<HTMLElement>('a, button') ?? [],
+  )
+  const at = rows.findIndex(row => row.closest('tr')!.contains(document.activeElement))
+  rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus()
+}
+
+export function focusFirstRow(): void {
+  const row = document.querySelector<HTMLElement>('main .list tbody :is(a.cell, a, button)')
+  ;(row ?? document.getElementById('page'))?.focus()
+}
+
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
+  const field = 'input:not([type="checkbox"], [type="radio"]), textarea, select, dialog, [popover]'
+  return target instanceof HTMLElement && target.closest(field) !== null
 }

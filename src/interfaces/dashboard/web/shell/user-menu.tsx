@@ -5,15 +5,10 @@ import { countDrafts } from '../api/drafts.ts'
 import { draftOwner, signedIn, signOut } from '../api/session.ts'
 import { Choices } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
-import { Icon, type IconName } from '../components/icons.tsx'
+import { Icon } from '../components/icons.tsx'
+import { USER_PAGES } from '../components/sections.ts'
 import { counted } from '../labels/numbers.ts'
 import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
-
-const PLACES: readonly (readonly [path: string, label: string, icon: IconName])[] = [
-  ['/usage', 'Usage and plan', 'usage'],
-  ['/settings', 'Settings', 'settings'],
-  ['/start', 'First steps', 'start'],
-]
 
 export function UserMenu() {
   const { user, account } = signedIn()
@@ -35,7 +30,7 @@ export function UserMenu() {
         <Icon name="updown" size={16} />
       </button>
       <div class="menu" id={id} popover="auto" ref={menu}>
-        {PLACES.map(([href, label, icon]) => (
+        {USER_PAGES.map(([href, label, icon]) => (
           <Link
             key={href}
             href={href}
