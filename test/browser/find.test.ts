@@ -259,4 +259,40 @@ test('the keyboard: help, rows, every place, and saving an editor', async t => {
   assert.equal(faults, [])
 })
 
+test('focus: links lead to the heading, dialogs begin with a field or the safe choice and give it back, lists are near', async t => {
+  const { ids, mailhorn } = scene
+  const { page, close } = await browser.signIn(mailhorn, '/emails')
+  t.after(close)
+  await bouncedLink(page).waitFor()
+  const focused = () => page.evaluate('document.activeElement.innerText || document.activeElement.id')
+  const title = () => page.title()
+  // from the top of the page, as if it had just been opened
+  await page.evaluate('document.activeElement.blur()')
+  let tabs = 0
+  while ((await focused()) !== 'Skip to list' && tabs < 40) {
+    await page.keyboard.press('Tab')
+    tabs++
+  }
+  await page.keyboard.press('Enter')
+  assert.ok(tabs <= 2, `${tabs} stops`)
+  assert.ok(await page.evaluate(`document.activeElement.matches('.list tbody tr:first-child a')`))
+  await bouncedLink(page).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Your invoice 1042' }).waitFor()
+  assert.is(await focused(), 'Your invoice 1042')
+  assert.is(await title(), 'Your invoice 1042 · Mailhorn')
+  await page.getByRole('link', { name: 'Templates' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor()
+  assert.equal([await focused(), await title()], ['Templates', 'Templates · Mailhorn'])
+  await page.goto(`${mailhorn.baseUrl}/dashboard/emails?write=1`)
+  await page.getByRole('dialog').waitFor()
+  assert.is(await page.evaluate('document.activeElement.labels[0].innerText'), 'From')
+  await page.goto(`${mailhorn.baseUrl}/dashboard/templates/${ids.template}`)
+  await page.getByRole('button', { name: 'Delete template' }).press('Enter')
+  await page.getByRole('dialog').waitFor()
+  assert.is(await focused(), 'Cancel')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.is(await page.evaluate('document.activeElement.ariaLabel'), 'Delete template')
+})
+
 test.run()

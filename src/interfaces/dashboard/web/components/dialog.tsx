@@ -22,6 +22,7 @@ export function Dialog({ title, wide, isOnce, onClose, children }: DialogProps) 
   useEffect(() => {
     const dialog = ref.current!
     dialog.showModal()
+    focusIn(dialog)
     return () => dialog.close()
   }, [])
   return (
@@ -47,6 +48,23 @@ export function Dialog({ title, wide, isOnce, onClose, children }: DialogProps) 
       {children}
     </dialog>
   )
+}
+
+/** Elements that a dialog begins with, by preference: a field, a secret to copy, the safe button. */
+const FIRST = [
+  '.dialog-body :is(input, select, textarea)',
+  '.dialog-body .secret button',
+  '.dialog-acts button',
+]
+
+/** Focuses the first field or the safe choice, unless the browser has focused what asks for it. */
+function focusIn(dialog: HTMLDialogElement): void {
+  if (dialog.querySelector('[autofocus]')) return
+  for (const selector of FIRST)
+    for (const element of dialog.querySelectorAll<HTMLElement>(selector)) {
+      element.focus()
+      if (document.activeElement === element) return
+    }
 }
 
 interface FormDialogProps {

@@ -1,11 +1,11 @@
 /** Feedback: loading states, errors, empty states and toasts. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { ApiError } from '../api/client.ts'
 import { isLost, probe } from '../api/connection.ts'
 import { Icon, type IconName } from './icons.tsx'
+import { useTitle } from './show.tsx'
 
 /** @param rows number of rows of the list that is loading, so that the layout does not move */
 export function Waiting({ rows }: { rows?: number }) {
@@ -32,13 +32,13 @@ export function Pending({ of: { error, reload }, rows }: PendingProps) {
 
 /** Stands for a page without anything to show. */
 export function NotThere({ title, children }: { title: string; children?: ComponentChildren }) {
-  useEffect(() => {
-    document.title = `${title} · Mailhorn`
-  }, [title])
+  const heading = useTitle(title)
   return (
     <div class="empty">
       <Icon name="search" />
-      <h1>{title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
       <p>{children ?? 'The link may be outdated, or the object may have been deleted.'}</p>
       <Link href="/" class="button">
         Go to overview

@@ -1,6 +1,6 @@
 /** Read-only components: badges, times, facts, cards and page headers. */
-import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import type { ComponentChildren, Ref } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import type { Tone } from '../labels/status.ts'
 import { exactTime, fullTime } from '../labels/time.ts'
@@ -35,11 +35,31 @@ interface HeadProps {
   children?: ComponentChildren
 }
 
-/** Header of a page, with the tabs of its section. Its title is also the title of the window. */
-export function Head({ title, count, lead, from, children }: HeadProps) {
+/** Path of the page that was last shown. */
+let shownPath: string | undefined
+
+/**
+ * Names the window after the title of the page, and focuses the heading when a link has led to the page, so
+ * that screen readers say it and the keyboard begins there.
+ * @returns the reference of the heading
+ */
+export function useTitle(title: string): Ref<HTMLHeadingElement> {
+  const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Mailhorn`
   }, [title])
+  useEffect(() => {
+    const isNew = shownPath !== undefined && shownPath !== location.pathname
+    shownPath = location.pathname
+    const isBusy = document.activeElement?.matches('main :is(input, textarea, select), dialog *')
+    if (isNew && !isBusy) heading.current?.focus({ preventScroll: true })
+  }, [])
+  return heading
+}
+
+/** Header of a page, with the tabs of its section. */
+export function Head({ title, count, lead, from, children }: HeadProps) {
+  const heading = useTitle(title)
   return (
     <>
       <header class="page-head">
@@ -51,7 +71,7 @@ export function Head({ title, count, lead, from, children }: HeadProps) {
             </Link>
           )}
           <div class="page-title">
-            <h1>
+            <h1 ref={heading} tabIndex={-1}>
               <bdi>{title}</bdi>
             </h1>
             {count && <span class="number">{count}</span>}
