@@ -93,7 +93,7 @@ async function firstRun({ mailhorn, mx, page, hand }: Traveller) {
   await hand.press(buttonOf(page, 'Add domain'))
   await hand.write(page.getByLabel('Domain', { exact: true }), 'not a domain')
   await hand.press(buttonOf(dialogOf(page), 'Add domain'))
-  await page.getByText('`name` must be a domain name').waitFor()
+  await page.getByText('Domain must be a domain, such as mail.acme.example').waitFor()
   await hand.write(page.getByLabel('Domain', { exact: true }), 'here.example')
   await hand.press(buttonOf(dialogOf(page), 'Add domain'))
   await page.getByRole('heading', { name: 'here.example', exact: true }).waitFor()

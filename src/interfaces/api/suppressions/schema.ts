@@ -11,6 +11,7 @@ import type { SuppressionFilter, SuppressionPage } from '../../../resources/supp
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/model/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader, readChoice } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -151,7 +152,7 @@ function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string
   })
   const errors = parsed.flatMap((address, i) =>
     'fault' in address
-      ? [{ path: pathOf(i), message: `The address in \`${pathOf(i)}\` ${address.fault}.` }]
+      ? [{ path: pathOf(i), message: `${shownValue(texts[i])} (\`${pathOf(i)}\`) ${address.fault}.` }]
       : [],
   )
   if (errors.length > 0) throw new ApiError(422, 'validation_error', errors[0]!.message, { errors })

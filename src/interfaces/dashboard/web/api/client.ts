@@ -20,6 +20,7 @@ export class ApiError extends Error {
   readonly fields: readonly FieldFault[]
   /** Questions that another request answers. */
   readonly questions: readonly ColumnQuestion[]
+  readonly #shown = new Set<FieldFault>()
 
   constructor(
     status: number,
@@ -35,9 +36,18 @@ export class ApiError extends Error {
     this.questions = questions
   }
 
-  /** Message for a field; undefined if the field is valid. */
+  /** Message for a field or a part of it, such as `to[1]`; undefined if the field is valid. */
   of(path: string): string | undefined {
-    return this.fields.find(field => field.path === path)?.message
+    const fault = this.fields.find(
+      field => field.path === path || field.path.startsWith(`${path}[`) || field.path.startsWith(`${path}.`),
+    )
+    if (fault) this.#shown.add(fault)
+    return fault?.message
+  }
+
+  /** Whether `of` was asked for every field that is invalid. */
+  get isShown(): boolean {
+    return this.fields.length > 0 && this.fields.every(field => this.#shown.has(field))
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX, Ref } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { faultWords } from '../labels/faults.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 interface ButtonProps {
@@ -96,7 +97,7 @@ export function Field({ label, hint, fault, children }: FieldProps) {
       )}
       {fault && (
         <span class="fault" id={`${id}-fault`}>
-          {fault}
+          {faultWords(fault, label)}
         </span>
       )}
     </div>

@@ -102,7 +102,6 @@ export function FormDialog({
     if (draft?.isChanged) say('Not saved. Your changes are kept and restored when you open this form again.')
     onClose()
   }
-  const unnamed = error && error.fields.length === 0
   const form = useRef<HTMLFormElement>(null)
   // the error may be out of view above a long form
   useEffect(() => {
@@ -120,7 +119,7 @@ export function FormDialog({
         <div class="dialog-body">
           {draft && <DraftNotice draft={draft} />}
           {children(error)}
-          {unnamed && <Failure error={error} />}
+          {error && !error.isShown && <Failure error={error} />}
         </div>
         <div class="dialog-acts">
           <Button onClick={close}>Cancel</Button>

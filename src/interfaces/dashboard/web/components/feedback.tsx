@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import type { ApiError } from '../api/client.ts'
 import { isLost, probe } from '../api/connection.ts'
+import { plainWords } from '../labels/faults.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { useTitle } from './show.tsx'
 
@@ -91,7 +92,7 @@ export function Failure({ error, act, retry }: { error: ApiError; act?: string; 
           <b>{act}.</b>
         </p>
       )}
-      <p>{error.message || 'An unexpected error occurred.'}</p>
+      <p>{plainWords(error.message) || 'An unexpected error occurred.'}</p>
       {error.status >= 500 && (
         <p class="quiet">The server reported an internal error. Try again in a moment.</p>
       )}

@@ -232,7 +232,7 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
             {...draft.field('properties')}
             placeholder={'plan: pro\ncity: Vienna'}
             hint="One property per line, as key: value."
-            fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
+            fault={error?.of('properties')}
           />
           <Switch
             label="Unsubscribed"

@@ -11,6 +11,7 @@ import { Note } from '../components/feedback.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark } from '../components/show.tsx'
+import { pastedDomain } from '../labels/pasted-domain.ts'
 import { DOMAIN_WORDS } from '../labels/status.ts'
 
 const LIVE_MS = 10_000
@@ -74,7 +75,8 @@ const COLUMNS: readonly Column<Domain>[] = [
 export function AddDomain({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
   const installation = useLoad<Installation>('/installation')
-  const [name, setName] = useState('')
+  const [typed, setTyped] = useState('')
+  const name = pastedDomain(typed)
   const [region, setRegion] = useState('us-west-2')
   const regions = installation.data?.regions ?? []
   const claim = useAct(async () => {
@@ -100,10 +102,12 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             label="Domain"
             required
             autofocus
-            value={name}
+            value={typed}
             placeholder="mail.your-company.com"
-            hint="You need access to its DNS settings."
-            onValue={setName}
+            hint={
+              name === typed.trim() ? 'You need access to its DNS settings.' : `The domain ${name} will be added.`
+            }
+            onValue={setTyped}
             fault={claim.error?.of('name') ?? error?.of('name')}
           />
           {error?.of('name')?.includes('verified by another account') && (

@@ -11,6 +11,7 @@ import {
   settingsOf,
   UNIT,
 } from '../labels/own-name.ts'
+import { pastedDomain } from '../labels/pasted-domain.ts'
 
 const EXAMPLE = { host: 'mail.example.com', address: '203.0.113.7', email: 'you@example.com' }
 const STARTS = [
@@ -28,7 +29,7 @@ export function OwnNameGuide() {
   })
   const { host, address, local, email, https } = draft.value
   const own: OwnName = {
-    host: host.trim().toLowerCase().replace(/\.$/, '') || EXAMPLE.host,
+    host: pastedDomain(host) || EXAMPLE.host,
     addresses: listOf(address || EXAMPLE.address),
     localAddresses: listOf(local),
     email: email.trim() || EXAMPLE.email,

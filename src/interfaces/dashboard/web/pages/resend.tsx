@@ -38,7 +38,7 @@ export function ResendDialog({ email, onClose }: { email: Email; onClose: () => 
         navigate(`/emails/${id}`)
       }}
     >
-      {error => (
+      {() => (
         <>
           <p>The message is sent as a new email. Select its recipients.</p>
           <fieldset class="stack stack-tight">
@@ -56,11 +56,6 @@ export function ResendDialog({ email, onClose }: { email: Email; onClose: () => 
               <p>Suppressed addresses receive nothing until you remove them from the suppression list.</p>
             </Note>
           )}
-          {error?.fields.map(({ path, message }) => (
-            <p key={path} class="fault">
-              {message}
-            </p>
-          ))}
         </>
       )}
     </FormDialog>

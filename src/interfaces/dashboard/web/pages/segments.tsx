@@ -7,6 +7,7 @@ import { Button, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { actions, type Column, ResourceList, RowActs } from '../components/list.tsx'
+import { plainWords } from '../labels/faults.ts'
 import { count, counted } from '../labels/numbers.ts'
 
 type Op = SegmentFilter['op']
@@ -130,10 +131,10 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
             onFilters={value => draft.change({ filters: value })}
           />
           {error?.fields
-            .filter(({ path: at }) => at.startsWith('filters'))
+            .filter(({ path: at }) => at.startsWith('filters') && error.of(at))
             .map(({ path: at, message }) => (
               <p key={at} class="advice">
-                {message}
+                {plainWords(message)}
               </p>
             ))}
           <LiveCount path={path} filters={filters} />

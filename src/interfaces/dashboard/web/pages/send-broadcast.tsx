@@ -122,7 +122,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
             />
           )}
           {error?.fields
-            .filter(({ path }) => path !== 'scheduled_at')
+            .filter(({ path }) => error.of(path) && path !== 'scheduled_at')
             .map(({ path, message }) => (
               <Note key={path} tone="bad" isNews>
                 <p>{path === 'version' ? CHANGED : message}</p>

@@ -83,7 +83,7 @@ function Password({ onChanged }: { onChanged: () => void }) {
           onValue={setNext}
           fault={error?.of('new_password')}
         />
-        {error && error.fields.length === 0 && <Failure error={error} />}
+        {error && !error.isShown && <Failure error={error} />}
         <div>
           <Button type="submit" kind="main" disabled={isBusy}>
             Change password

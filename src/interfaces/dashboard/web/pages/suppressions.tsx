@@ -177,7 +177,7 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
           {...draft.field('text')}
           placeholder={'ann@example.com\nbob@example.com'}
           hint="One per line or separated by commas."
-          fault={error?.fields[0]?.message}
+          fault={error?.of('emails')}
         />
       )}
     </FormDialog>
