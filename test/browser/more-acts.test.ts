@@ -202,7 +202,7 @@ test('emails are filtered by how they came and by their key', async () => {
 
 test('a refused request is found by its status and path, and shows its bodies as text', async () => {
   await goTo('/logs')
-  await page.getByLabel('Any status').selectOption('Refused (4xx)')
+  await page.getByLabel('Any status').selectOption('Client errors (4xx)')
   await page.getByLabel('Search paths, such as /emails').fill('emails')
   await page.waitForURL(/path=emails/)
   await rowOf('422 missing_required_field').getByRole('link', { name: 'POST /emails' }).click()

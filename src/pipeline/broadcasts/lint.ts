@@ -211,7 +211,7 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
     return {
       rule: 'private_link',
       severity: 'error',
-      message: `A link has a private address, which only this machine can open: ${quoted(shown)}.`,
+      message: `A link points to your own computer: ${quoted(shown)}.`,
     }
   // mail programs open other links, such as `mailto:`, even with blanks
   if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
@@ -296,9 +296,9 @@ function variableFindings(
       if (unsupportedTag(`{{${name}}}`)) return []
       seen.add(name)
       const end = isPlaceholder
-        ? 'and there is no fallback: nothing stands in its place.'
-        : 'and it is no name: it stays as it is, braces and all.'
-      const message = `No contact has the property ${quoted(shortened(name, SHOWN_LENGTH_MAX))}, ${end}`
+        ? 'and there is no fallback, so it will be blank.'
+        : 'and it is no name, so it is sent as it is, with its braces.'
+      const message = `No contact has ${quoted(shortened(name, SHOWN_LENGTH_MAX))} ${end}`
       return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
     }),
   )

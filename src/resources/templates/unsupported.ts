@@ -22,6 +22,7 @@ const FILTER = /(?:^|\|)\s{0,20}(?:default\s{0,20}[:(]|[a-z]\w{0,20}:\s{0,20}["'
 /** A field of Go templates, or marks that remove blanks. */
 const NO_NAME = /^(?:\.\w|-\s)/
 const NAME_START = /^[\p{L}_]/u
+const ONLY_NAMES = 'only `{{name}}` and `{{name|fallback}}` are supported'
 
 /** Returns the first one. Every character is read a constant number of times. */
 export function unsupportedTag(text: string): UnsupportedTag | undefined {
@@ -36,7 +37,7 @@ export function unsupportedTags(text: string, tagsMax: number): UnsupportedTag[]
     if (found.length === tagsMax) break
     if (index < from) continue
     if (start[1] === '%') {
-      found.push(tagAt(text, index, 'there are no blocks or conditions'))
+      found.push(tagAt(text, index, ONLY_NAMES))
       continue
     }
     const nameFrom = index + start.length
@@ -51,10 +52,10 @@ export function unsupportedTags(text: string, tagsMax: number): UnsupportedTag[]
 
 function reasonOf(inner: string, isClosed: boolean): string | undefined {
   if (inner !== '' && MARKS.includes(inner[0]!))
-    return 'there are no blocks, conditions, partials or comments'
+    return ONLY_NAMES
   if (!isClosed) return NAME_START.test(inner) ? 'it is not closed by `}}`' : undefined
   if (NO_NAME.test(inner)) return 'names of variables begin with a letter'
-  if (KEYWORD.test(inner)) return 'there are no conditions or loops'
+  if (KEYWORD.test(inner)) return ONLY_NAMES
   const bar = inner.indexOf('|')
   if (bar < 0 || !FILTER.test(inner.slice(bar + 1).trim())) return undefined
   return 'there are no filters. Write a fallback as `{{name|fallback}}`'

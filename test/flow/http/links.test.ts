@@ -418,7 +418,7 @@ test('links: unsubscribing works after contact, topic and audience were deleted'
   const others = await listed('gone@there.example')
   await mailhorn.call('DELETE', `/topics/${topics[0]}`, { session })
   for (const { id } of audiences) await mailhorn.call('DELETE', `/audiences/${id}`, { session })
-  assert.match((await visit(url)).text, /sends emails to.*Unsubscribe from all emails/s)
+  assert.match((await visit(url)).text, /You receive emails from.*Unsubscribe from all/s)
   const left = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
   assert.match(left.text, /is unsubscribed from all emails of/)
   const stillThere = await others.contacts()

@@ -53,7 +53,7 @@ export function unsubscribePage(page: UnsubscribePage): string {
   const { accountName, topic } = page
   const from = accountName === undefined ? 'this sender' : escapeHtml(accountName)
   const title = topic ? `Emails about ${escapeHtml(topic.name)}` : `Emails from ${from}`
-  const parts = [notice(page, from), leaving(page, from), choosing(page)]
+  const parts = [notice(page, from), leaving(page), choosing(page)]
   return (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">' +
     `<title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1">` +
@@ -74,15 +74,15 @@ function notice(page: UnsubscribePage, from: string): string {
   if (topic && !topic.isWanted)
     return said(`${address(page)} is unsubscribed from emails about ${escapeHtml(topic.name)}.`)
   if (done === 'save') return said('Your preferences were saved.')
-  return `<p>${from} sends ${topic ? `emails about ${escapeHtml(topic.name)}` : 'emails'} to ${address(page)}.</p>`
+  return `<p>You receive emails ${topic ? `about ${escapeHtml(topic.name)} ` : ''}from ${from} at ${address(page)}.</p>`
 }
 
-function leaving({ topic, isUnsubscribed }: UnsubscribePage, from: string): string {
+function leaving({ topic, isUnsubscribed }: UnsubscribePage): string {
   const fromTopic =
     topic?.isWanted && !isUnsubscribed ? button('leave', `Unsubscribe from ${escapeHtml(topic.name)}`) : ''
   const fromAll = isUnsubscribed
     ? ''
-    : button('leave-all', `Unsubscribe from all emails of ${from}`, fromTopic !== '')
+    : button('leave-all', 'Unsubscribe from all', fromTopic !== '')
   return fromTopic || fromAll ? form(fromTopic + fromAll) : ''
 }
 

@@ -44,7 +44,7 @@ test('TLS label: encryption and verification are described', () => {
   assert.match(securityWords(null, 'none'), /^not encrypted/)
   assert.is(
     securityWords({ version: 'TLSv1.3', verified: true }, 'dane'),
-    'encrypted with TLS 1.3, certificate verified, required by DANE',
+    'TLS 1.3, verified certificate, required by DANE',
   )
 })
 

@@ -31,5 +31,5 @@ export function securityWords(tls: { version: string; verified: boolean } | null
   if (!tls) return 'not encrypted: the server does not offer STARTTLS'
   const by = policy === 'dane' ? ', required by DANE' : policy === 'mta-sts' ? ', required by MTA-STS' : ''
   const version = tls.version.replace('TLSv', 'TLS ')
-  return `encrypted with ${version}, ${tls.verified ? 'certificate verified' : 'certificate not verified'}${by}`
+  return `${version}, ${tls.verified ? 'verified certificate' : 'unverified certificate (normal for SMTP)'}${by}`
 }

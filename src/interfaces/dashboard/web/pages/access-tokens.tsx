@@ -46,7 +46,7 @@ export function AccessTokens() {
           icon: 'keys',
           title: 'No access tokens yet',
           children:
-            'An access token lets a program do what its scopes allow, with any SDK in place of an API key.',
+            'Access tokens can manage domains, contacts and more. Use one in place of an API key.',
         }}
       />
       {query.get('add') === 'token' && (
@@ -60,7 +60,7 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
   const revoke = ({ id, name }: AccessToken) =>
     confirm({
       title: `Revoke ${name}?`,
-      text: 'Programs that use it are refused at once. This cannot be undone.',
+      text: 'Requests with this token will fail immediately. This cannot be undone.',
       act: 'Revoke access token',
       async work() {
         await call('DELETE', `/access-tokens/${id}`)
@@ -113,7 +113,7 @@ function columnsOf(reload: () => void): Column<AccessToken>[] {
 }
 
 const EXTENTS = [
-  ['chosen', 'Chosen scopes'],
+  ['chosen', 'Custom'],
   ['full', 'Full access'],
 ] as const
 
@@ -160,7 +160,7 @@ function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => voi
             autofocus
             maxLength={50}
             placeholder="Deployment"
-            hint="Name the program that will use the token."
+            hint="What uses the token, for example “CI”."
             value={name}
             onValue={setName}
             fault={error?.of('name')}

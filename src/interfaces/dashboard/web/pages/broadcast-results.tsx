@@ -34,7 +34,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
             ]}
           />
         </Card>
-        <Card title="Skipped" lead="Contacts that were not sent to, by reason.">
+        <Card title="Skipped">
           <ul class="stack stack-tight">
             {Object.entries(skipped).map(([reason, people]) => (
               <li key={reason}>

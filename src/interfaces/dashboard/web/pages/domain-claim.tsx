@@ -29,7 +29,7 @@ export function DomainClaimCard({ domain: { id, name }, isClaimed, onMoved }: Do
   const error = start.error ?? verify.error ?? claim.error
   const { data } = claim
   return (
-    <Card title="Another account has verified this name">
+    <Card title="This domain is verified in another account">
       <div class="stack">
         {error && <Failure error={error} act="The claim was not changed" />}
         {data ? (
@@ -61,7 +61,7 @@ export function DomainClaimCard({ domain: { id, name }, isClaimed, onMoved }: Do
 function ClaimState({ claim: { status, failure_reason } }: { claim: DomainClaim }) {
   const text =
     status === 'blocked'
-      ? 'The claim is proven. The other account has scheduled emails from this name: verify the claim again later, after 72 hours at most.'
+      ? 'Ownership confirmed. The other account has scheduled emails from this name: verify the claim again later, after 72 hours at most.'
       : status === 'expired'
         ? 'The claim has expired. Claim the name again under Domains.'
         : failure_reason

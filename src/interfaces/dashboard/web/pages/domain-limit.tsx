@@ -19,7 +19,7 @@ export function DomainLimit({ domains, onDomains }: DomainLimitProps) {
   return (
     <fieldset>
       <legend class="small">
-        <b>Domains</b>
+        <b>Limit to domains</b>
       </legend>
       <div class="row">
         {options.map(({ id, name }) => (
@@ -31,7 +31,7 @@ export function DomainLimit({ domains, onDomains }: DomainLimitProps) {
       </div>
       <p class="quiet small">
         {domains.length === 0
-          ? 'Events of all domains are sent. Choose domains to send only events about them.'
+          ? 'All domains. Select to limit.'
           : 'Only events about these domains are sent, and no events of contacts.'}
       </p>
     </fieldset>

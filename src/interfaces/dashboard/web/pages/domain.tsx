@@ -164,7 +164,7 @@ function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) =
         />
         <Switch
           label="Require TLS"
-          hint="Email to servers without verified TLS is deferred and expires eventually."
+          hint="Email is held back from servers without verified TLS and fails after 48 hours."
           checked={domain.tls === 'enforced'}
           onChange={isEnforced => act({ tls: isEnforced ? 'enforced' : 'opportunistic' })}
         />
@@ -230,8 +230,7 @@ function DeleteCard({ domain: { id, name } }: { domain: Domain }) {
       onRemoved: () => navigate('/domains'),
     })
   return (
-    <div class="row row-apart">
-      <p class="quiet">Delete {name} if you no longer send from it.</p>
+    <div class="row">
       <Button kind="bad" icon="trash" onClick={ask}>
         Delete domain
       </Button>

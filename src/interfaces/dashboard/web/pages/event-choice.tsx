@@ -30,7 +30,7 @@ const GROUPS: readonly (readonly [name: string, types: readonly (readonly [Event
     ],
   ],
   [
-    'Domains',
+    'Domain events',
     [
       ['domain.created', 'Created'],
       ['domain.updated', 'Updated'],

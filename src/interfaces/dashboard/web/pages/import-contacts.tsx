@@ -122,9 +122,9 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
               ]}
             />
             <Choose
-              label="Charset"
+              label="Encoding"
               {...draft.field('charset')}
-              hint="Spreadsheet programs often save CSV files in the charset of the system, not in UTF-8."
+              hint="Spreadsheet programs often save CSV files in the encoding of the system, not in UTF-8."
               options={CHARSETS}
             />
             <ImportQuestions asked={asked} />
@@ -149,7 +149,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
 function CharsetAdvice() {
   return (
     <Note tone="warn">
-      <p>The file does not have the chosen charset. Import it again, and choose another one.</p>
+      <p>This file does not have the chosen encoding. Choose another encoding and import again.</p>
     </Note>
   )
 }

@@ -110,7 +110,7 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
             autofocus
             maxLength={50}
             placeholder="Web shop"
-            hint="Name the application that will use the key."
+            hint="What uses the key, for example “Web shop”."
             value={name}
             onValue={setName}
             fault={error?.of('name')}

@@ -36,9 +36,7 @@ export function LogPage({ params: { id } }: PageProps) {
         />
       </Card>
       {!request.bodies_stored && request.method !== 'GET' && (
-        <p class="quiet">
-          The bodies of this request were not stored. An account stores a limited amount of bodies.
-        </p>
+        <p class="quiet">Body not stored (storage limit reached).</p>
       )}
       <Body title="Request body" body={request.request_body} isCut={request.request_body_truncated} />
       <Body title="Response body" body={request.response_body} isCut={request.response_body_truncated} />

@@ -16,10 +16,10 @@ const ROWS_PER_PAGE = 25
 const LIVE_MS = 5_000
 const STATUSES = [
   ['2xx', 'Successful (2xx)'],
-  ['4xx', 'Refused (4xx)'],
-  ['5xx', 'Service errors (5xx)'],
+  ['4xx', 'Client errors (4xx)'],
+  ['5xx', 'Server errors (5xx)'],
   ['422', 'Invalid (422)'],
-  ['429', 'Rate or quota (429)'],
+  ['429', 'Rate limited (429)'],
 ] as const
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].map(method => [method, method] as const)
 

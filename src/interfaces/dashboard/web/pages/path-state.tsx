@@ -1,6 +1,7 @@
 /** Current sending rate to a destination, and what limits it. */
 import type { Queue } from '../api/types.ts'
 import { Mark, Time } from '../components/show.tsx'
+import { counted } from '../labels/numbers.ts'
 
 type Path = Queue['data'][number]['paths'][number]
 
@@ -27,13 +28,13 @@ function OnePath({ path }: { path: Path }) {
         </span>
       </>
     )
-  if (path.probing) return <Mark tone="warn">Probing</Mark>
+  if (path.probing) return <Mark tone="warn">Testing recovery</Mark>
   if (path.warmup_spent) return <Mark tone="warn">Daily warm-up limit reached</Mark>
   const rate = path.messages_per_second
   const pace = rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)}/min` : `, ${+rate.toFixed(1)}/s`
   return (
     <span class="quiet">
-      {path.window} concurrent{pace}
+      {counted(path.window, 'connection')}{pace}
     </span>
   )
 }

@@ -44,8 +44,8 @@ export function QueuePage() {
           label="Group by"
           value={by}
           options={[
-            ['domain', 'Domain'],
-            ['destination', 'Server'],
+            ['domain', 'Recipient domain'],
+            ['destination', 'Mail server'],
           ]}
           onValue={value => query.set({ by: value })}
         />

@@ -16,8 +16,8 @@ const OPS: Readonly<Record<Op, string>> = {
   eq: 'is',
   neq: 'is not',
   contains: 'contains',
-  exists: 'is set',
-  not_exists: 'is not set',
+  exists: 'exists',
+  not_exists: 'does not exist',
 }
 const FIELDS: Readonly<Record<string, string>> = {
   email: 'Email address',

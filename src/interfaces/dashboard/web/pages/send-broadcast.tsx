@@ -41,7 +41,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
           label="To"
           required
           value={to}
-          hint="Up to ten addresses, separated by commas. The unsubscribe link of a test email is #unsubscribe: it unsubscribes nobody."
+          hint="Up to ten addresses, separated by commas. Unsubscribe links in test emails do not work."
           onValue={setTo}
           fault={error?.of('to')}
         />

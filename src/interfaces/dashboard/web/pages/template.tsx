@@ -170,7 +170,7 @@ function PublishedState({ template }: { template: Template }) {
     return (
       <Mark
         tone="none"
-        title="Emails use it as it is. Once it is published, changes wait until you publish them."
+        title="Not published yet: emails use the latest saved text."
       >
         Draft
       </Mark>

@@ -91,7 +91,7 @@ function LiveEvents() {
 }
 
 export const STANDARD_HINT =
-  'Also signs events by the Standard Webhooks specification, as the verifiers of the SDKs expect.'
+  'Sign events per Standard Webhooks (needed for the Resend SDK’s webhooks.verify).'
 
 interface NewWebhookDraft {
   url: string
