@@ -31,6 +31,7 @@ import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
 import type { AppContext, Sending } from './context.ts'
+import { startUserOutbound } from './user-outbound.ts'
 import { version } from './version.ts'
 
 /** @param baseUrl URL of the API */
@@ -70,11 +71,18 @@ export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): 
 }
 
 export function eventRoutesOf(
-  { config, clock, store, plans, newId, security }: AppContext,
+  context: AppContext,
   { feed, isValid }: { feed: EventFeed; isValid(credential: Credential): Promise<boolean> },
 ): Route[] {
+  const { config, clock, store, plans, newId, security } = context
   const { mailHost } = config
   const webhooks = createWebhooks({
+    outbound: startUserOutbound(context, {
+      authorities: readAuthorities(config.delivery.caFile),
+      allowInsecureLoopback: config.webhooks.allowInsecureLoopback,
+    }),
+    random: Math.random,
+    mailHost,
     db: store.db,
     run: store.run,
     clock,

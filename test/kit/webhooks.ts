@@ -69,8 +69,21 @@ export async function openTelling(t: TestContext) {
   const store = await t.using(openLocalStore(commands))
   const clock = createManualClock(STORE_EPOCH)
   const rules = { allowInsecureLoopback: false, allowLoopback: false, isStandardByDefault: false }
-  const webhooks = createWebhooks({ ...store, clock, newId, secrets: SECRETS, ...rules })
   const requests: OutboundRequest[] = []
+  /** What endpoints answer to test events, which no dispatcher sends. */
+  const tests: { answer: Answer } = { answer: () => 200 }
+  const attempts = { random: () => 0.5, mailHost: 'mailhorn.test' }
+  const outboundOf = (answer: Answer) => ({
+    async send(request: OutboundRequest) {
+      requests.push(request)
+      const said = await answer(request)
+      return typeof said === 'number' ? reply(said) : said
+    },
+  })
+  const webhooks = createWebhooks({
+    ...{ ...store, clock, newId, secrets: SECRETS, ...rules, ...attempts },
+    outbound: outboundOf(request => tests.answer(request)),
+  })
   let pendingCount = 0
   const run = ((name, input) => {
     pendingCount++
@@ -80,14 +93,7 @@ export async function openTelling(t: TestContext) {
   const start = (answer: Answer) => {
     const dispatcher = new Dispatcher({
       run,
-      ...{ clock, secrets: SECRETS, random: () => 0.5, mailHost: 'mailhorn.test' },
-      outbound: {
-        async send(request) {
-          requests.push(request)
-          const said = await answer(request)
-          return typeof said === 'number' ? reply(said) : said
-        },
-      },
+      ...{ clock, secrets: SECRETS, ...attempts, outbound: outboundOf(answer) },
       onError: error => errors.push(error),
     })
     store.on(WEBHOOK_DUE, ids => {
@@ -121,7 +127,7 @@ export async function openTelling(t: TestContext) {
       if (pendingCount === 0) clock.advance(PROBE_INTERVAL_MS)
       return false
     })
-  return { ...store, pass, clock, webhooks, requests, errors, start, all: rows, record, make, rest }
+  return { ...store, pass, clock, webhooks, tests, requests, errors, start, all: rows, record, make, rest }
 }
 
 export function reply(status: number, said = 'said'): OutboundReply {

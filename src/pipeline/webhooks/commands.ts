@@ -102,18 +102,6 @@ export const webhookCommands = {
     return true
   }),
 
-  /** Queues a test event, which is attempted once. */
-  testWebhook: command<
-    OwnKey & { type: EventType; body: string; eventId: Id; at: number },
-    RequestedDelivery
-  >(async (tx, { accountId, id, type, body, eventId, at }) => {
-    const webhook = await findWebhook(tx.db, accountId, id)
-    if (!webhook) return 'no-webhook'
-    if (webhook.enabled === 0) return 'disabled'
-    const fields = { webhookId: id, id: tx.newId(at), accountId, body, at }
-    return queued(tx, webhook, { ...deliveryRow(fields, { id: eventId, type }), isTest: 1 })
-  }),
-
   /**
    * Queues the event of a delivery again, with all its attempts. If the former delivery waits for another
    * attempt, that attempt is canceled.

@@ -7,10 +7,11 @@ import {
   type WebhookDeliveryRow,
   type WebhookRow,
 } from '../../store/model/schema.ts'
+import { WEBHOOK_CHANGED } from './commands.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 import { loggedResponse } from './sent-events.ts'
 import { SIGNING_COLUMNS } from './signature.ts'
-import { DELIVERIES_LISTED_MAX } from './webhook-rows.ts'
+import { DELIVERIES_LISTED_MAX, type ListedDelivery } from './webhook-rows.ts'
 
 interface WebhookClaim {
   webhookId: Id
@@ -145,6 +146,24 @@ export const webhookDispatchCommands = {
       )
     }),
     ({ webhookId }) => [conflictKey(webhookId)],
+  ),
+
+  /** Stores a test event that was sent outside of the queue. A success ends the pause of the endpoint. */
+  storeWebhookTest: concurrent(
+    command<{ delivery: WebhookDeliveryRow; attempt: WebhookAttempt }, ListedDelivery | 'no-webhook'>(
+      async (tx, { delivery, attempt }) => {
+        const { webhookId } = delivery
+        const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], ['dialect'])
+        if (!webhook) return 'no-webhook'
+        const stored = { ...delivery, attempts: 1, ...finishedRow({ ...attempt, formerLog: null }) }
+        await tx.rows.insert('webhookDeliveries', [stored])
+        tx.tally(attempt.success ? WEBHOOK_FIGURES.delivered : WEBHOOK_FIGURES.failed, 1)
+        await updateFailingSince(tx, [{ ...attempt, isTest: true }])
+        if (attempt.success) tx.announce(WEBHOOK_CHANGED, webhookId)
+        return { ...stored, dialect: webhook.dialect }
+      },
+    ),
+    ({ delivery }) => [conflictKey(delivery.webhookId)],
   ),
 
   /** Releases leases. The deliveries are due again; an attempt that has not started is not counted. */

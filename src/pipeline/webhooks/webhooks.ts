@@ -2,12 +2,12 @@
  * Manages the webhooks of an account, and lists, tests and replays their deliveries. Called by the HTTP API.
  */
 import { isIP } from 'node:net'
-import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, idText } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { isGlobalUnicast, isLoopback } from '../../protocols/dns/address-safety.ts'
 import { readTarget } from '../../protocols/http-client/target.ts'
 import type { SdkDialect } from '../../resources/compat/typed-clients.ts'
+import { deliveryRow } from '../../resources/events/outbox.ts'
 import {
   EVENT_TYPES,
   type EventType,
@@ -17,9 +17,11 @@ import {
 import type { Run } from '../../store/model/command.ts'
 import type { Db, WebhookRow } from '../../store/model/schema.ts'
 import type { ListPage } from '../../store/reading/list-page.ts'
+import { attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
 import type { RequestedDelivery, webhookCommands } from './commands.ts'
+import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import { sampleBody } from './sample.ts'
-import { newSigningSecret, sealSecret } from './signature.ts'
+import { newSigningSecret, sealSecret, signingOf } from './signature.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
@@ -45,10 +47,9 @@ export interface WebhookChange {
   domainIds?: readonly Id[] | null | undefined
 }
 
-interface WebhooksOptions {
+interface WebhooksOptions extends WebhookAttemptOptions {
   db: Db
-  run: Run<typeof webhookCommands>
-  clock: Clock
+  run: Run<typeof webhookCommands & Pick<typeof webhookDispatchCommands, 'storeWebhookTest'>>
   newId: IdSource
   secrets: SecretKeys
   /** Allows `http://` to 127.0.0.1 and [::1], for tests. */
@@ -119,15 +120,25 @@ export function createWebhooks(options: WebhooksOptions) {
     },
     /** Resolves to false when the account has no such webhook. */
     delete: (accountId: Id, id: Id) => run('deleteWebhook', { accountId, id }),
-    /** @param wanted is the event type; by default the first type that occurs and the webhook subscribes to */
+    /**
+     * Sends a test event at once, whatever waits for the endpoint, and returns it with the response.
+     *
+     * @param wanted is the event type; by default the first type that occurs and the webhook subscribes to
+     */
     async test(accountId: Id, id: Id, wanted: EventType | undefined): Promise<RequestedDelivery> {
       const webhook = await find(accountId, id)
       if (!webhook) return 'no-webhook'
+      if (webhook.enabled === 0) return 'disabled'
       const at = clock.now()
       const eventId = newId(at)
       const type = wanted ?? EVENT_TYPES.find(one => eventsOf(webhook).includes(one)) ?? EVENT_TYPES[0]
       const body = sampleBody({ id: eventId, subjectId: newId(at), type, at })
-      return run('testWebhook', { accountId, id, type, body, eventId, at })
+      const row = deliveryRow({ webhookId: id, id: newId(at), accountId, body, at }, { id: eventId, type })
+      const delivery = { ...row, isTest: 1 as const }
+      const { url, dialect } = webhook
+      const target = { webhookId: id, url, dialect, signing: signingOf(secrets, webhook, at) }
+      const attempt = await attemptWebhook(options, target, { ...delivery, attempt: 1, dueAt: at })
+      return run('storeWebhookTest', { delivery, attempt })
     },
     replay: (accountId: Id, id: Id, deliveryId: Id) =>
       run('replayWebhookDelivery', { accountId, id, deliveryId, at: clock.now() }),

@@ -349,6 +349,37 @@ test('webhooks: a failed delivery is retried and can be replayed', async t => {
   assert.is((await call('POST', `${webhook.id}/deliveries/${webhook.id}/replay`)).status, 404)
 })
 
+test('webhooks: a test event passes a backlog, and the reply has the response', async t => {
+  let status = 500
+  const sink = await startSink(t, {
+    answer: (_, response) => void response.writeHead(status).end(`said ${status}`),
+  })
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
+  for (let i = 0; i < 6; i++) await send('delivered')
+  const isTried = ({ attempts }: { attempts: number }) => attempts > 0
+  await until(async () => (await deliveries(webhook.id)).filter(isTried).length >= 5)
+  for (const said of [404, 200]) {
+    status = said
+    const { body: tested } = await call('POST', `${webhook.id}/test`)
+    assert.equal(
+      [tested.test, tested.success, tested.attempts, tested.response_status, tested.response_body],
+      [true, said === 200, 1, said, `said ${said}`],
+    )
+    assert.equal([tested.next_attempt_at, typeof tested.duration_ms], [null, 'number'])
+    assert.is(sink.events().at(-1)!.data.test, true)
+    assert.equal((await deliveries(webhook.id))[0], tested)
+  }
+})
+
+test('webhooks: a test event without a response has its reason', async t => {
+  const webhook = await make(t, { url: 'https://nowhere.invalid/hook', events: ['email.sent'] })
+  const { status, body: tested } = await call('POST', `${webhook.id}/test`)
+  assert.is(status, 200)
+  assert.equal([tested.success, tested.attempts, tested.response_status], [false, 1, null])
+  assert.ok(tested.error)
+  assert.is((await call('GET', webhook.id)).body.failing_since, null)
+})
+
 test('webhooks: a disabled or deleted webhook gets no request', async t => {
   const sink = await startSink(t, { answer: (_, response) => void response.writeHead(503).end() })
   const events = ['email.sent', 'email.delivered']

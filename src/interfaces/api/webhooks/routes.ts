@@ -168,7 +168,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       method: 'POST',
       path: '/webhooks/:id/test',
       access: 'session',
-      summary: 'Send a test event without retries; the reply is its delivery',
+      summary: 'Send a test event at once, without retries; the reply is its delivery with the response',
       body: webhookTestSchema,
       replies: { 200: webhookDeliverySchema },
       async handle(request) {

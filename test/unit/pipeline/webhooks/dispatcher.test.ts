@@ -258,6 +258,23 @@ test('dispatcher: a failing endpoint is tried at once after a change, and gets a
   await until(() => requests.length === 60 + failed)
 })
 
+test('dispatcher: a test event that succeeds ends the pause of its endpoint', async t => {
+  const { webhooks, tests, start, make, record, all, pass } = await openTelling(t)
+  const { id } = await make()
+  let status = 500
+  start(() => status)
+  await record(8)
+  await pass(() => all().filter(({ attempts }) => attempts > 0).length >= 5)
+  status = 200
+  tests.answer = () => 404
+  const failed = await webhooks.test(ACCOUNT, id, undefined)
+  assert.ok(typeof failed !== 'string' && failed.responseStatus === 404 && failed.attempts === 1)
+  tests.answer = () => 200
+  const sent = await webhooks.test(ACCOUNT, id, undefined)
+  assert.ok(typeof sent !== 'string' && sent.success === 1)
+  await until(() => all().filter(({ success }) => success === 1).length >= 2)
+})
+
 test('dispatcher: a failing endpoint gets one request at a time, a working one many', async t => {
   const { start, make, record, pass, all } = await openTelling(t)
   await make()

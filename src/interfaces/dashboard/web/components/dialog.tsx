@@ -71,6 +71,8 @@ interface FormDialogProps {
   title: string
   /** What the button says. */
   act: string
+  /** What the button says that closes the form. */
+  dismiss?: string
   bad?: boolean
   wide?: boolean
   disabled?: boolean
@@ -86,6 +88,7 @@ interface FormDialogProps {
 export function FormDialog({
   title,
   act,
+  dismiss = 'Cancel',
   bad,
   wide,
   disabled,
@@ -122,7 +125,7 @@ export function FormDialog({
           {error && !error.isShown && <Failure error={error} />}
         </div>
         <div class="dialog-acts">
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={close}>{dismiss}</Button>
           <Button type="submit" kind={bad ? 'bad' : 'main'} disabled={isBusy || disabled}>
             {isBusy ? 'Please wait …' : act}
           </Button>
@@ -220,6 +223,7 @@ export function Confirmation() {
     <FormDialog
       title={asked.title}
       act={asked.act}
+      dismiss={asked.act.startsWith('Cancel') ? 'Go back' : 'Cancel'}
       bad={!asked.harmless}
       onClose={close}
       onSubmit={async () => {

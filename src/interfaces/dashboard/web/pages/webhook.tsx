@@ -172,14 +172,17 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
       </summary>
       <div class="stack" style={{ marginTop: '12px' }}>
         <p class="quiet">
-          {counted(attempts, 'attempt')}
+          {attempts === 0 ? 'Not sent yet' : counted(attempts, 'attempt')}
           {delivery.duration_ms !== null && `, the last one took ${delivery.duration_ms} ms`}.
-          {next_attempt_at && (
-            <>
-              {' '}
-              Next attempt: <Time at={next_attempt_at} />.
-            </>
-          )}
+          {next_attempt_at &&
+            (Date.parse(next_attempt_at) > Date.now() ? (
+              <>
+                {' '}
+                Next attempt: <Time at={next_attempt_at} />.
+              </>
+            ) : (
+              ' Due now, waiting its turn.'
+            ))}
         </p>
         {delivery.error && <p class="advice">{delivery.error}</p>}
         <div class="talk">
@@ -191,11 +194,13 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
           </div>
         )}
         {replay.error && <Failure error={replay.error} />}
-        <div>
-          <Button small icon="again" disabled={replay.isBusy} onClick={() => void replay.run()}>
-            Resend event
-          </Button>
-        </div>
+        {attempts > 0 && (
+          <div>
+            <Button small icon="again" disabled={replay.isBusy} onClick={() => void replay.run()}>
+              Resend event
+            </Button>
+          </div>
+        )}
       </div>
     </details>
   )
@@ -206,13 +211,13 @@ function DeliveryMark({
 }: {
   delivery: WebhookDelivery
 }) {
-  if (success) return <Mark tone="good">{`Accepted (${response_status})`}</Mark>
+  if (success) return <Mark tone="good">{`Delivered (${response_status})`}</Mark>
   if (attempts === 0) return <Mark tone="none">Pending</Mark>
   const answer = response_status === null ? 'no response' : String(response_status)
   return (
     <Mark
       tone={next_attempt_at ? 'warn' : 'bad'}
-    >{`${next_attempt_at ? 'Deferred' : 'Expired'} (${answer})`}</Mark>
+    >{`${next_attempt_at ? 'Deferred' : 'Failed'} (${answer})`}</Mark>
   )
 }
 
@@ -224,27 +229,50 @@ interface TestProps {
 
 function TestDialog({ webhook, onClose, onSent }: TestProps) {
   const [type, setType] = useState<string>(webhook.events[0] ?? 'email.delivered')
+  const [sent, setSent] = useState<WebhookDelivery>()
   return (
     <FormDialog
       title="Send test event"
-      act="Send test event"
+      act={sent ? 'Send again' : 'Send test event'}
+      dismiss={sent ? 'Close' : 'Cancel'}
       onClose={onClose}
       onSubmit={async () => {
-        await call('POST', `/webhooks/${webhook.id}/test`, { type })
-        say('The test event was sent. See the response below.')
+        setSent(undefined)
+        setSent(await call<WebhookDelivery>('POST', `/webhooks/${webhook.id}/test`, { type }))
         onSent()
-        onClose()
       }}
     >
       {error => (
-        <Choose
-          label="Event type"
-          value={type}
-          options={webhook.events.map(one => [one, one] as const)}
-          onValue={setType}
-          fault={error?.of('type')}
-        />
+        <>
+          <Choose
+            label="Event type"
+            value={type}
+            options={webhook.events.map(one => [one, one] as const)}
+            onValue={setType}
+            fault={error?.of('type')}
+          />
+          {sent && <Response delivery={sent} />}
+        </>
       )}
     </FormDialog>
+  )
+}
+
+/** Shows how the endpoint responded to a test event. */
+function Response({ delivery }: { delivery: WebhookDelivery }) {
+  const { success, error, duration_ms, response_body } = delivery
+  return (
+    <div class="stack stack-tight" role="status">
+      <p>
+        <DeliveryMark delivery={delivery} /> in {duration_ms} ms
+      </p>
+      {error && <p class="advice">{error}</p>}
+      {response_body !== null && (
+        <div class="talk">
+          <pre class="letter-text">{response_body || '(empty response body)'}</pre>
+        </div>
+      )}
+      {!success && <p class="quiet">Test events are not retried.</p>}
+    </div>
   )
 }
