@@ -16,10 +16,16 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   await page.getByRole('heading', { name: 'Mailhorn API' }).waitFor()
   await page.getByLabel('Search').fill('sendEmail')
   assert.is(await page.locator('details.operation').count(), 2)
+  await page.getByText('2 operations match “sendEmail”.').waitFor()
   await page.locator('details#sendEmail summary').click()
   const send = page.locator('details#sendEmail')
   await send.getByRole('heading', { name: 'Request body' }).waitFor()
   await send.getByText('At most 50 recipients').first().waitFor()
+  await send.getByText("curl -X POST '").waitFor()
+  await send.getByRole('button', { name: 'Python' }).click()
+  await send.getByText('requests.request(').waitFor()
+  await send.getByRole('button', { name: 'Copy code' }).click()
+  assert.match(await page.evaluate('navigator.clipboard.readText()'), /^import os\nimport requests\n/)
   assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
 
   await page.getByLabel('API key or token').fill(mailhorn.apiKey)
@@ -41,6 +47,12 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   await page.locator('details#listEmails').getByLabel('limit').fill('1000')
   await page.locator('details#listEmails').getByRole('button', { name: 'Send GET request' }).click()
   await page.locator('details#listEmails').getByText('422').first().waitFor()
+  await page.getByLabel('Search').fill('no such thing')
+  await page.getByText('No operations match “no such thing”.').waitFor()
+  await page.getByLabel('Search').fill('')
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  const { y } = (await page.getByLabel('Search').boundingBox())!
+  assert.ok(y >= 0 && y < 200, `the search stays in view, at ${y}`)
   assert.equal(
     faults.filter(fault => !fault.includes('422')),
     [],

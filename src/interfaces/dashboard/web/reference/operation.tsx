@@ -1,5 +1,6 @@
 /** One operation of the reference: what it takes, what it replies, and a form that tries it. */
 import { useEffect, useState } from 'preact/hooks'
+import { Code } from './code.tsx'
 import {
   type Content,
   listedIn,
@@ -58,6 +59,7 @@ export function OperationView({ operation, document, credential }: OperationProp
           <p class="faint">
             <code>{operationId}</code> · {credentialsOf(operation)}
           </p>
+          <Code operation={operation} />
           {parameters.length > 0 && <Parameters parameters={parameters} />}
           {requestBody && <Body title="Request body" content={requestBody.content} document={document} />}
           {Object.entries(responses).map(([status, reply]) => {

@@ -36,18 +36,17 @@ function Loaded({ document }: { document: OpenapiDocument }) {
       <header>
         <h1>{document.info.title} API</h1>
         <p>
-          <Text>{document.info.description}</Text>
-        </p>
-        <p>
           Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1),{' '}
           <a href="/llms.txt">llms.txt</a>. <a href="/dashboard/">Dashboard</a>
         </p>
         <Credentials />
+        <details>
+          <summary>Conventions</summary>
+          <p>
+            <Text>{document.info.description}</Text>
+          </p>
+        </details>
         <div class="tools">
-          <label>
-            <span>Search</span>
-            <input type="search" value={search} onInput={event => setSearch(event.currentTarget.value)} />
-          </label>
           <label>
             <span>API key or token for trying calls</span>
             <input
@@ -60,15 +59,26 @@ function Loaded({ document }: { document: OpenapiDocument }) {
           </label>
         </div>
       </header>
-      <nav aria-label="Groups">
-        {groups.map(({ name }) => (
-          <a key={name} href={`#group-${anchorOf(name)}`}>
-            {name}
-          </a>
+      <nav aria-label="Operations">
+        <label>
+          <span>Search</span>
+          <input type="search" value={search} onInput={event => setSearch(event.currentTarget.value)} />
+        </label>
+        <p role="status" class="faint">
+          {search.trim() !== '' && foundText(shown.length, search.trim())}
+        </p>
+        {groups.map(({ name, operations }) => (
+          <details key={name} open={search.trim() !== ''}>
+            <summary>{name}</summary>
+            {operations.map(({ operationId, method, path }) => (
+              <a key={operationId} href={`#${operationId}`}>
+                <span class={`method method-${method.toLowerCase()}`}>{method}</span> {path}
+              </a>
+            ))}
+          </details>
         ))}
       </nav>
       <main>
-        {groups.length === 0 && <p>No operation matches.</p>}
         {groups.map(({ name, description, operations }) => (
           <section key={name} id={`group-${anchorOf(name)}`}>
             <h2>{name}</h2>
@@ -121,6 +131,11 @@ function Credentials() {
       </dl>
     </section>
   )
+}
+
+function foundText(found: number, search: string): string {
+  const operations = found === 1 ? '1 operation matches' : `${found === 0 ? 'No' : found} operations match`
+  return `${operations} “${search}”.`
 }
 
 function anchorOf(name: string): string {

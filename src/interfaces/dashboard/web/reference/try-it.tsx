@@ -53,7 +53,7 @@ export function TryIt({ operation, credential }: TryItProps) {
           />
         </label>
       )}
-      <button type="submit" class="button" disabled={isBusy || needsKey}>
+      <button type="submit" class="button button-main" disabled={isBusy || needsKey}>
         Send {method} request
       </button>
       {needsKey && <span class="faint"> Enter a key or a token at the top of the page first.</span>}
