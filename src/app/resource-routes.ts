@@ -31,12 +31,13 @@ import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
 import type { AppContext, Sending } from './context.ts'
+import { readAuthorities } from './delivery.ts'
 import { startUserOutbound } from './user-outbound.ts'
 import { version } from './version.ts'
 
 /** @param baseUrl URL of the API */
 export function installationRoutesOf(
-  { mailHost, simulator, apiKeys, regions, plans, webhooks }: Config,
+  { mailHost, simulator, apiKeys, regions, plans, webhooks, feedback: rates }: Config,
   baseUrl: string,
 ): Route[] {
   return installationRoutes({
@@ -50,8 +51,17 @@ export function installationRoutesOf(
       standard_webhooks: webhooks.standard,
       regions: Object.entries(regions).map(([name, { feedback }]) => ({ name, feedback })),
       plans: Object.keys(plans),
+      rate_limits: {
+        bounces: { alert: share(rates.alertBounces), hold: share(rates.pauseBounces) },
+        complaints: { alert: share(rates.alertComplaints), hold: share(rates.pauseComplaints) },
+      },
     }),
   })
+}
+
+/** Converts a number per 10,000. */
+function share(per10000: number | null): number | null {
+  return per10000 === null ? null : per10000 / 10_000
 }
 
 export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): Route[] {

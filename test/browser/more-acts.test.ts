@@ -125,7 +125,7 @@ test('received mail is passed on with its files', async () => {
   await dialog().getByLabel('To').fill('nonsense')
   await dialog().getByRole('button', { name: 'Forward message' }).click()
   await dialog()
-    .getByText(/Invalid `to` field/)
+    .getByText(/The address has no "@"/)
     .waitFor()
   await dialog().getByLabel('To').fill('ben@there.example')
   await dialog().getByRole('button', { name: 'Forward message' }).click()

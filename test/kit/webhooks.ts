@@ -70,7 +70,7 @@ export async function openTelling(t: TestContext) {
   const clock = createManualClock(STORE_EPOCH)
   const rules = { allowInsecureLoopback: false, allowLoopback: false, isStandardByDefault: false }
   const requests: OutboundRequest[] = []
-  /** What endpoints answer to test events, which no dispatcher sends. */
+  /** Answer of endpoints to test events, which no dispatcher sends. */
   const tests: { answer: Answer } = { answer: () => 200 }
   const attempts = { random: () => 0.5, mailHost: 'mailhorn.test' }
   const outboundOf = (answer: Answer) => ({

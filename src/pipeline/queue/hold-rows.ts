@@ -36,14 +36,23 @@ export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
   return (await db.executeQuery(ALL_HOLDS)).rows
 }
 
+/** A hold with the names of what it is about. */
+export interface NamedHold extends QueueHoldRow {
+  accountName: string | null
+  broadcastName: string | null
+}
+
 /** Active holds of the operator, the oldest first. */
-export function listActiveHolds(db: Db): Promise<QueueHoldRow[]> {
+export function listActiveHolds(db: Db): Promise<NamedHold[]> {
   return db
-    .selectFrom('queueHolds')
-    .selectAll()
-    .where('releasedAt', 'is', null)
-    .where('isPause', '=', 0)
-    .orderBy('id')
+    .selectFrom('queueHolds as hold')
+    .leftJoin('accounts as account', 'account.id', 'hold.accountId')
+    .leftJoin('broadcasts as broadcast', 'broadcast.id', 'hold.broadcastId')
+    .selectAll('hold')
+    .select(['account.name as accountName', 'broadcast.name as broadcastName'])
+    .where('hold.releasedAt', 'is', null)
+    .where('hold.isPause', '=', 0)
+    .orderBy('hold.id')
     .execute()
 }
 

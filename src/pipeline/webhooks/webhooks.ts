@@ -120,29 +120,35 @@ export function createWebhooks(options: WebhooksOptions) {
     },
     /** Resolves to false when the account has no such webhook. */
     delete: (accountId: Id, id: Id) => run('deleteWebhook', { accountId, id }),
-    /**
-     * Sends a test event at once, whatever waits for the endpoint, and returns it with the response.
-     *
-     * @param wanted is the event type; by default the first type that occurs and the webhook subscribes to
-     */
-    async test(accountId: Id, id: Id, wanted: EventType | undefined): Promise<RequestedDelivery> {
-      const webhook = await find(accountId, id)
-      if (!webhook) return 'no-webhook'
-      if (webhook.enabled === 0) return 'disabled'
-      const at = clock.now()
-      const eventId = newId(at)
-      const type = wanted ?? EVENT_TYPES.find(one => eventsOf(webhook).includes(one)) ?? EVENT_TYPES[0]
-      const body = sampleBody({ id: eventId, subjectId: newId(at), type, at })
-      const row = deliveryRow({ webhookId: id, id: newId(at), accountId, body, at }, { id: eventId, type })
-      const delivery = { ...row, isTest: 1 as const }
-      const { url, dialect } = webhook
-      const target = { webhookId: id, url, dialect, signing: signingOf(secrets, webhook, at) }
-      const attempt = await attemptWebhook(options, target, { ...delivery, attempt: 1, dueAt: at })
-      return run('storeWebhookTest', { delivery, attempt })
-    },
+    test: (accountId: Id, id: Id, wanted: EventType | undefined) =>
+      sendTest(options, { accountId, id, wanted }),
     replay: (accountId: Id, id: Id, deliveryId: Id) =>
       run('replayWebhookDelivery', { accountId, id, deliveryId, at: clock.now() }),
   }
+}
+
+/**
+ * Sends a test event at once, whatever waits for the endpoint, and returns it with the response. `wanted` is
+ * the event type; by default the first type that occurs and the webhook subscribes to.
+ */
+async function sendTest(
+  options: WebhooksOptions,
+  { accountId, id, wanted }: { accountId: Id; id: Id; wanted: EventType | undefined },
+): Promise<RequestedDelivery> {
+  const { db, run, clock, newId, secrets } = options
+  const webhook = await findWebhook(db, accountId, id)
+  if (!webhook) return 'no-webhook'
+  if (webhook.enabled === 0) return 'disabled'
+  const at = clock.now()
+  const eventId = newId(at)
+  const type = wanted ?? EVENT_TYPES.find(one => eventsOf(webhook).includes(one)) ?? EVENT_TYPES[0]
+  const body = sampleBody({ id: eventId, subjectId: newId(at), type, at })
+  const row = deliveryRow({ webhookId: id, id: newId(at), accountId, body, at }, { id: eventId, type })
+  const delivery = { ...row, isTest: 1 as const }
+  const { url, dialect } = webhook
+  const target = { webhookId: id, url, dialect, signing: signingOf(secrets, webhook, at) }
+  const attempt = await attemptWebhook(options, target, { ...delivery, attempt: 1, dueAt: at })
+  return run('storeWebhookTest', { delivery, attempt })
 }
 
 function columnsOf({ url, events, enabled, isStandard, domainIds }: WebhookChange) {

@@ -1,5 +1,5 @@
 /** Rows of accounts with their owner, the user that was created with the account. */
-import type { Id } from '../../lib/ids.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { AccountRow, Db, UserRow } from '../../store/model/schema.ts'
 
@@ -26,6 +26,13 @@ export async function listAccounts(
     .executeTakeFirstOrThrow()
   const rows = await withOwner(db).orderBy('accounts.id', 'desc').limit(limit).offset(offset).execute()
   return { total: Number(total), rows }
+}
+
+/** Returns the names of accounts by `idKey` of their ids. */
+export async function accountNames(db: Db, ids: readonly Id[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.selectFrom('accounts').select(['id', 'name']).where('id', 'in', ids).execute()
+  return new Map(rows.map(({ id, name }) => [idKey(id), name]))
 }
 
 /** Returns the names of the plans in use. */

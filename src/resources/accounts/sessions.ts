@@ -49,6 +49,7 @@ export interface Sessions {
     email: string
     password: string
     clientAddress: string
+    userAgent?: string | null
     kind: SessionRow['kind']
   }): Promise<SignIn>
   /** Returns the session of a token; undefined if there is none or it has expired. */
@@ -104,20 +105,21 @@ export function createSessions(options: SessionOptions): Sessions {
   }
   const open = async (
     { id: userId, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
-    kind: SessionRow['kind'],
+    { kind, clientAddress, userAgent }: Pick<SessionRow, 'kind' | 'clientAddress' | 'userAgent'>,
     networkHash: Uint8Array,
   ) => {
     const token = createToken(SESSION_TOKEN_PREFIX)
     const now = clock.now()
     const tokenHash = hashToken(token)
-    const session = { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now }
+    const facts = { kind, clientAddress: clientAddress ?? null, userAgent: userAgent ?? null }
+    const session = { id: newId(now), userId, tokenHash, ...facts, createdAt: now, lastSeenAt: now }
     const seen = [...unwritten.values()].filter(entry => sameId(entry.userId, userId))
     const isCreated = await run('createSession', { session, passwordHash, networkHash, seen })
     return isCreated ? token : undefined
   }
 
   return {
-    async signIn({ email, password, clientAddress: address, kind }) {
+    async signIn({ email, password, clientAddress: address, userAgent = null, kind }) {
       const networkHash = networkHashOf(secrets, address)
       const since = clock.now() - PLACE_KEPT_MS
       const { user, isKnownPlace = false } = (await findUserAtPlace(db, { email, networkHash, since })) ?? {}
@@ -131,7 +133,10 @@ export function createSessions(options: SessionOptions): Sessions {
         })
       reportVerdict(report, verdict, client)
       if (verdict.kind === 'too-many') return verdict
-      const token = verdict.kind === 'right' && user && (await open(user, kind, networkHash))
+      const token =
+        verdict.kind === 'right' &&
+        user &&
+        (await open(user, { kind, clientAddress: address, userAgent }, networkHash))
       return token ? { kind: 'signed-in', token, user: user! } : { kind: 'refused' }
     },
     async find(token) {

@@ -65,7 +65,8 @@ export async function isOpenSession(db: Db, id: Id): Promise<boolean> {
   return session !== undefined
 }
 
-export type SessionFacts = Pick<SessionRow, 'id' | 'kind' | 'createdAt' | 'lastSeenAt'>
+const SESSION_FACTS = ['id', 'kind', 'clientAddress', 'userAgent', 'createdAt', 'lastSeenAt'] as const
+export type SessionFacts = Pick<SessionRow, (typeof SESSION_FACTS)[number]>
 
 /**
  * Lists the sessions of a user, last seen first.
@@ -75,7 +76,7 @@ export type SessionFacts = Pick<SessionRow, 'id' | 'kind' | 'createdAt' | 'lastS
 export async function listSessions(db: Db, userId: Id, since: number): Promise<SessionFacts[]> {
   return db
     .selectFrom('sessions')
-    .select(['id', 'kind', 'createdAt', 'lastSeenAt'])
+    .select(SESSION_FACTS)
     .where('userId', '=', userId)
     .where('lastSeenAt', '>=', since)
     .orderBy('lastSeenAt', 'desc')

@@ -87,10 +87,10 @@ export function readBodies({ packed }: Pick<LoggedBodiesRow, 'packed'>): StoredB
 
 function rowOf(request: LoggedRequest): LoggedRequestTable {
   const { accountId, id, credentialKind, credentialId, method, path } = request
-  const { query, status, errorName, userAgent, durationMs, resourceId } = request
+  const { query, status, errorName, userAgent, durationMs, resourceId, clientAddress = null } = request
   return {
     ...{ accountId, id, credentialKind, credentialId, method, path },
-    ...{ query, status, errorName, userAgent, durationMs, resourceId },
+    ...{ query, status, errorName, userAgent, durationMs, resourceId, clientAddress },
     failedId: status >= FAILED_STATUS_MIN ? id : null,
   }
 }

@@ -51,8 +51,7 @@ export function unsupportedTags(text: string, tagsMax: number): UnsupportedTag[]
 }
 
 function reasonOf(inner: string, isClosed: boolean): string | undefined {
-  if (inner !== '' && MARKS.includes(inner[0]!))
-    return ONLY_NAMES
+  if (inner !== '' && MARKS.includes(inner[0]!)) return ONLY_NAMES
   if (!isClosed) return NAME_START.test(inner) ? 'it is not closed by `}}`' : undefined
   if (NO_NAME.test(inner)) return 'names of variables begin with a letter'
   if (KEYWORD.test(inner)) return ONLY_NAMES

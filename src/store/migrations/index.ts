@@ -12,6 +12,7 @@ import { up as searchDetails } from './005-search-details.ts'
 import { up as broadcastAuthors } from './006-broadcast-authors.ts'
 import { up as noUnsubscribeReasons } from './007-no-unsubscribe-reasons.ts'
 import { up as holdsByTime } from './008-holds-by-time.ts'
+import { up as clientFacts } from './009-client-facts.ts'
 
 export interface Migration {
   name: string
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   { name: '006-broadcast-authors', up: broadcastAuthors },
   { name: '007-no-unsubscribe-reasons', up: noUnsubscribeReasons },
   { name: '008-holds-by-time', up: holdsByTime },
+  { name: '009-client-facts', up: clientFacts },
 ]

@@ -35,6 +35,8 @@ test('events are listed newest first with a cursor', async () => {
   assert.equal([all.body.total, all.body.has_more], [3, false])
   const [newest] = all.body.data
   assert.equal([newest.subject_id, newest.recipient], [id, 'complained@simulator.test'])
+  const { subject } = await mailhorn.email(id)
+  assert.ok(all.body.data.every((event: { subject: string | null }) => event.subject === subject))
   const first = await list('?limit=1')
   assert.equal([typesOf(first), first.body.has_more], [['email.complained'], true])
   const second = await list(`?limit=1&after=${first.body.data[0].id}`)

@@ -45,8 +45,8 @@ test('a send is listed as soon as it is answered, with its bodies', async () => 
     [entry.id, '/emails', 'POST', 200, 'resend-node:6.38.0'],
   )
   assert.equal(
-    [entry.object, entry.error_name, entry.query, entry.credential.kind],
-    ['log', null, null, 'key'],
+    [entry.object, entry.error_name, entry.query, entry.credential.kind, entry.client_address],
+    ['log', null, null, 'key', '127.0.0.1'],
   )
   assert.equal([entry.request_body, entry.response_body], [MAIL, sent.body])
   assert.equal([entry.bodies_stored, entry.request_body_truncated], [true, false])

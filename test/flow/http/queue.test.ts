@@ -57,7 +57,8 @@ test('queue: an account can be held at once, its mail canceled, and released aga
     [queue.total, queue.data[0].domain, queue.data[0].held, queue.data[0].ages[0]],
     [1, 'there.example', 1, { up_to_minutes: 5, deliveries: 1 }],
   )
-  assert.equal((await get('/queue/holds')).data, [hold])
+  const named = { account_name: account.name, broadcast_name: null }
+  assert.equal((await get('/queue/holds')).data, [{ ...hold, ...named }])
   const canceled = await post('/queue/cancel', { account_id: account.id })
   assert.equal(canceled, { object: 'queue_change', deliveries: 1, has_more: false })
   const email = await mailhorn.email(first)

@@ -108,6 +108,14 @@ test('a script that signs in and out leaves the sessions of others open', async 
   assert.is(await listed(), before)
 })
 
+test('a session is listed with the address and the program that signed in', async () => {
+  const { token } = (await logIn(mailhorn, mailhorn.admin, { 'user-agent': 'deploy/1.0' })).body
+  const { data } = (await mailhorn.call('GET', '/auth/sessions', { session: token })).body
+  const own = data.find(({ current }: { current: boolean }) => current)
+  assert.match(own.client_address, /^192\.0\.2\.\d+$/)
+  assert.is(own.user_agent, 'deploy/1.0')
+})
+
 test('says of an ended session that it has ended', async () => {
   const script = await logIn(mailhorn, mailhorn.admin)
   const browser = cookieOf(await logIn(mailhorn, mailhorn.admin, BROWSER))

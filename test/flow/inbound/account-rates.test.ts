@@ -65,6 +65,7 @@ test('account rates: an account with too many bounces raises an alert, is paused
   assert.match(paused!.reason, /16\.67 % of 1800 deliveries in 24 h bounced for good/)
   const [alert] = await alertsOf(id)
   assert.equal([alert.kind, alert.provider, alert.domain], ['account-bounces', null, null])
+  assert.is(alert.account_name, 'careless')
 
   const released = await mailhorn.call('POST', '/queue/release', { session, body: { account_id: id } })
   assert.is(released.status, 200)

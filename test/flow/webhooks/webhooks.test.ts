@@ -366,7 +366,7 @@ test('webhooks: a test event passes a backlog, and the reply has the response', 
       [true, said === 200, 1, said, `said ${said}`],
     )
     assert.equal([tested.next_attempt_at, typeof tested.duration_ms], [null, 'number'])
-    assert.is(sink.events().at(-1)!.data.test, true)
+    assert.is(sink.events().find(({ id }) => id === tested.event_id)!.data.test, true)
     assert.equal((await deliveries(webhook.id))[0], tested)
   }
 })

@@ -1,4 +1,6 @@
 /** Serves alerts for operators, such as replies of mail servers that point to a poor reputation. */
+import { idKey, parseWireId } from '../../../lib/ids.ts'
+import { accountNames } from '../../../resources/accounts/account-rows.ts'
 import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { requireOperator } from '../auth/operator.ts'
@@ -20,7 +22,18 @@ export function alertRoutes({ db }: { db: Db }): Route[] {
         requireOperator(request)
         const page = readPage(request.query)
         const { total, rows } = await listOperatorAlerts(db, page)
-        return listReply({ total, offset: page.offset }, rows.map(alertView))
+        const names = await accountNames(
+          db,
+          rows.flatMap(({ provider }) => parseWireId('acc', provider) ?? []),
+        )
+        const nameOf = (text: string) => {
+          const id = parseWireId('acc', text)
+          return id && names.get(idKey(id))
+        }
+        return listReply(
+          { total, offset: page.offset },
+          rows.map(row => alertView(row, nameOf)),
+        )
       },
     },
   ]

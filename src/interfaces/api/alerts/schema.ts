@@ -19,6 +19,7 @@ export const alertSchema = z
     account_id: idSchema('acc')
       .nullable()
       .meta({ description: 'Account with a high bounce or complaint rate.' }),
+    account_name: z.string().nullable(),
     source_ip: z.string().nullable(),
     mx_host: z.string().nullable(),
     domain: z.string().nullable(),
@@ -31,7 +32,8 @@ export const alertSchema = z
   })
   .meta({ id: 'Alert' })
 
-export function alertView(row: OperatorAlertRow) {
+/** @param nameOf returns the name of an account by its id; undefined for one that was deleted */
+export function alertView(row: OperatorAlertRow, nameOf: (id: string) => string | undefined) {
   const { kind, provider, sourceIp, mxHost, domain, reply, raisedAt, endedAt } = row
   const isOfAccount = kind.startsWith('account-')
   return {
@@ -39,6 +41,7 @@ export function alertView(row: OperatorAlertRow) {
     kind,
     provider: isOfAccount || provider === '' ? null : provider,
     account_id: isOfAccount ? provider : null,
+    account_name: isOfAccount ? (nameOf(provider) ?? null) : null,
     source_ip: sourceIp === '' ? null : sourceIp,
     mx_host: mxHost,
     domain: domain === '' ? null : domain,

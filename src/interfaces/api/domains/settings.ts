@@ -75,7 +75,10 @@ export function readDomainName(text: string, own: OwnNames): string {
   if (name === undefined) {
     const character = forbiddenInDomain(text)
     const reason = character && ` No domain may have the character ${codePointOf(character)}.`
-    throw invalidField('name', `\`name\` must be a domain, such as mail.acme.example; got ${shownValue(text)}.${reason ?? ''}`)
+    throw invalidField(
+      'name',
+      `\`name\` must be a domain, such as mail.acme.example; got ${shownValue(text)}.${reason ?? ''}`,
+    )
   }
   const fault = claimFault(name, own)
   if (fault !== undefined) throw invalidField('name', fault)

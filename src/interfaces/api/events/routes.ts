@@ -10,7 +10,7 @@ import type { Find } from '../../../store/reading/read.ts'
 import { invalidField } from '../api-error.ts'
 import { type ApiRequest, type Credential, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { eventPageQuery, eventSchema, eventView, readEventId, readEventPage } from './schema.ts'
+import { eventPageQuery, eventView, listedEventSchema, readEventId, readEventPage } from './schema.ts'
 
 interface EventRoutesOptions {
   store: { db: Db; find: Find }
@@ -71,7 +71,7 @@ export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRou
       access: 'session',
       summary: 'List the events of the account, newest first',
       query: eventPageQuery,
-      replies: { 200: listSchema(eventSchema) },
+      replies: { 200: listSchema(listedEventSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readEventPage(query)
         const { total, hasMore, events } = await listEvents(
@@ -80,7 +80,10 @@ export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRou
           await horizonOf(accountId),
           page,
         )
-        return ok({ object: 'list', total, has_more: hasMore, data: events.map(eventView) })
+        const keys = events.map(({ subjectId: id }) => ({ accountId, id }))
+        const emails = await store.find('emails', keys, ['subject'])
+        const data = events.map((event, i) => ({ ...eventView(event), subject: emails[i]?.subject ?? null }))
+        return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
     {

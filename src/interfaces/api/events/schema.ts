@@ -32,6 +32,10 @@ export const eventSchema = z
   })
   .meta({ id: 'Event' })
 
+export const listedEventSchema = eventSchema
+  .extend({ subject: z.string().nullable().meta({ description: 'Subject of the email.' }) })
+  .meta({ id: 'ListedEvent' })
+
 /** @throws ApiError 422 */
 export function readEventPage(query: URLSearchParams): EventPage {
   const after = readEventId(query, 'after')

@@ -1,6 +1,17 @@
 /** Schema of the facts about the installation. */
 import * as z from 'zod'
 
+const limitSchema = z.object({
+  alert: z
+    .number()
+    .nullable()
+    .meta({ description: 'Share at which the operator gets an alert; null for none.' }),
+  hold: z
+    .number()
+    .nullable()
+    .meta({ description: 'Share at which mail of the account is held; null for none.' }),
+})
+
 export const installationSchema = z
   .object({
     object: z.literal('installation'),
@@ -16,6 +27,9 @@ export const installationSchema = z
     standard_webhooks: z.boolean().meta({ description: 'Default of `standard_webhooks` of webhooks.' }),
     regions: z.array(z.object({ name: z.string(), feedback: z.boolean() })),
     plans: z.array(z.string()),
+    rate_limits: z.object({ bounces: limitSchema, complaints: limitSchema }).meta({
+      description: 'Limits of hard bounces and of complaints, as shares of the deliveries of a day.',
+    }),
   })
   .meta({ id: 'Installation' })
 

@@ -37,6 +37,7 @@ export const loggedRequestSchema = z
     response_status: z.int(),
     error_name: z.string().nullable(),
     user_agent: z.string().nullable(),
+    client_address: z.string().nullable(),
     duration_ms: z.int(),
     resource_id: z.string().nullable().meta({
       description: 'Id of what a POST request has created or changed, such as the email of a send.',
@@ -94,6 +95,7 @@ export function loggedRequestView(row: LoggedRequestRow): z.output<typeof logged
     response_status: row.status,
     error_name: row.errorName,
     user_agent: row.userAgent,
+    client_address: row.clientAddress ?? null,
     duration_ms: row.durationMs,
     resource_id: row.resourceId,
     credential: { kind, id: wireId(CREDENTIALS[kind], row.credentialId) },

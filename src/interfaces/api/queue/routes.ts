@@ -17,6 +17,7 @@ import {
   holdListSchema,
   holdSchema,
   holdView,
+  listedHoldView,
   newHoldSchema,
   readNewHold,
   readSelector,
@@ -97,7 +98,7 @@ function holdRoutes({ queueAdmin, db }: QueueRoutesOptions): Route[] {
       replies: { 200: holdListSchema },
       async handle(request) {
         requireOperator(request)
-        return ok({ object: 'list', data: (await listActiveHolds(db)).map(holdView) })
+        return ok({ object: 'list', data: (await listActiveHolds(db)).map(listedHoldView) })
       },
     },
     {

@@ -4,6 +4,7 @@ import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import type { NewHold } from '../../../pipeline/queue/hold.ts'
+import type { NamedHold } from '../../../pipeline/queue/hold-rows.ts'
 import type { Progress } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/model/schema/steering.ts'
@@ -38,7 +39,12 @@ export const holdSchema = z.object({
   reason: z.string().nullable(),
   created_at: timeSchema,
 })
-export const holdListSchema = z.object({ object: z.literal('list'), data: z.array(holdSchema) })
+const listedHoldSchema = holdSchema.extend({
+  account_name: z.string().nullable(),
+  broadcast_name: z.string().nullable(),
+})
+export const holdListSchema = z.object({ object: z.literal('list'), data: z.array(listedHoldSchema) })
+export type ListedHold = z.output<typeof listedHoldSchema>
 export const releaseSchema = z.object({
   object: z.literal('queue_release'),
   released: z.boolean().meta({ description: 'False if there was no hold with exactly this selection.' }),
@@ -75,6 +81,10 @@ export function holdView(hold: NewHold): z.output<typeof holdSchema> {
     reason,
     created_at: timestamp(createdAt),
   }
+}
+
+export function listedHoldView(hold: NamedHold): z.output<typeof listedHoldSchema> {
+  return { ...holdView(hold), account_name: hold.accountName, broadcast_name: hold.broadcastName }
 }
 
 export function changeView({ deliveries, hasMore }: Progress): z.output<typeof changeSchema> {

@@ -11,6 +11,7 @@ import { withoutEncodedSecrets, withoutSecrets } from '../../../resources/reques
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import type { FindCredential } from '../auth/credentials.ts'
 import type { Credential } from '../route/route.ts'
+import type { ClientAddressOf } from './client-address.ts'
 
 /** What the middleware of a request leaves in `ctx.state`. */
 export interface RequestState {
@@ -36,6 +37,7 @@ interface RecordOptions {
   requestLog: RequestLog | undefined
   countRequest: CountRequest
   findCredential: FindCredential
+  clientAddressOf: ClientAddressOf
   clock: Clock
   log: Log
 }
@@ -61,7 +63,7 @@ export function recordRequests(options: RecordOptions): Middleware {
     }
     if (!requestLog) return
     const credential = await loggedCredential(options, ctx)
-    if (credential) record(requestLog, ctx, credential, ms)
+    if (credential) record(options, requestLog, ctx, credential, ms)
   }
 }
 
@@ -97,7 +99,13 @@ function resourceIdOf({ method, status }: Context, reply: string | undefined): s
   return (method === 'POST' && status < 300 && reply !== undefined && SHOWN_ID.exec(reply)?.[1]) || null
 }
 
-function record(requestLog: RequestLog, ctx: Context, credential: Credential, durationMs: number) {
+function record(
+  { clientAddressOf }: RecordOptions,
+  requestLog: RequestLog,
+  ctx: Context,
+  credential: Credential,
+  durationMs: number,
+) {
   const { id, requestBody, responseBody, errorName, credential: accepted } = ctx.state as RequestState
   requestLog.record(
     {
@@ -114,6 +122,7 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       userAgent: withoutSecrets(ctx.headers['user-agent'] ?? '').slice(0, TEXT_LENGTH_MAX) || null,
       durationMs,
       resourceId: resourceIdOf(ctx, responseBody),
+      clientAddress: clientAddressOf(ctx.req),
     },
     { request: requestBody, response: responseBody },
     accepted !== undefined && errorName !== 'rate_limit_exceeded',

@@ -20,6 +20,9 @@ interface AuthRoutesOptions {
   cookie: SessionCookie
 }
 
+/** Longer user agents are cut. */
+const USER_AGENT_LENGTH_MAX = 500
+
 const password = z.string().max(PASSWORD_LENGTH.most)
 const loginSchema = z.object({ email: z.string().max(254), password })
 const readLogin = bodyReader(loginSchema)
@@ -59,7 +62,8 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
         const { email, password } = readLogin(await request.body())
         const script = isScript(request)
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
-        const result = await sessions.signIn({ ...attempt, kind: script ? 'bearer' : 'cookie' })
+        const userAgent = request.headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX) ?? null
+        const result = await sessions.signIn({ ...attempt, userAgent, kind: script ? 'bearer' : 'cookie' })
         if (result.kind === 'too-many') throw tooMany(result.waitMs)
         if (result.kind === 'refused') throw wrongLogin()
         const { user, token } = result

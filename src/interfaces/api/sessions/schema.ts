@@ -1,7 +1,7 @@
 /** Schemas of sessions. */
 import * as z from 'zod'
 import { type Id, sameId, wireId } from '../../../lib/ids.ts'
-import type { SessionRow } from '../../../store/model/schema.ts'
+import type { SessionFacts } from '../../../resources/accounts/user-rows.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -10,12 +10,14 @@ export const sessionRowSchema = z.object({
   id: idSchema('ses'),
   kind: z.enum(['cookie', 'bearer']).meta({ description: '`cookie` for a browser, `bearer` for a script.' }),
   current: z.boolean().meta({ description: 'Whether it is the session of this request.' }),
+  client_address: z.string().nullable(),
+  user_agent: z.string().nullable(),
   created_at: timeSchema,
   last_seen_at: timeSchema.meta({ description: 'Accurate to five minutes.' }),
 })
 
 export function sessionView(
-  { id, kind, createdAt, lastSeenAt }: Pick<SessionRow, 'id' | 'kind' | 'createdAt' | 'lastSeenAt'>,
+  { id, kind, clientAddress, userAgent, createdAt, lastSeenAt }: SessionFacts,
   currentId: Id,
 ): z.output<typeof sessionRowSchema> {
   return {
@@ -23,6 +25,8 @@ export function sessionView(
     id: wireId('ses', id),
     kind,
     current: sameId(id, currentId),
+    client_address: clientAddress ?? null,
+    user_agent: userAgent ?? null,
     created_at: timestamp(createdAt),
     last_seen_at: timestamp(lastSeenAt),
   }

@@ -80,9 +80,7 @@ function notice(page: UnsubscribePage, from: string): string {
 function leaving({ topic, isUnsubscribed }: UnsubscribePage): string {
   const fromTopic =
     topic?.isWanted && !isUnsubscribed ? button('leave', `Unsubscribe from ${escapeHtml(topic.name)}`) : ''
-  const fromAll = isUnsubscribed
-    ? ''
-    : button('leave-all', 'Unsubscribe from all', fromTopic !== '')
+  const fromAll = isUnsubscribed ? '' : button('leave-all', 'Unsubscribe from all', fromTopic !== '')
   return fromTopic || fromAll ? form(fromTopic + fromAll) : ''
 }
 

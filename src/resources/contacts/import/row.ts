@@ -86,7 +86,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (column.kind === 'none') continue
     const cell = text.replace(LINE_BREAKS, ' ')
     if (cell.trim() !== text.trim())
-      notes.push(`A line break in the cell \`${nameOf(column)}\` was replaced by a blank.`)
+      notes.push(`A line break in the cell \`${nameOf(column)}\` was replaced by a space.`)
     if (column.kind === 'consent') {
       const left = leftBy(column, cell.trim())
       if (left) leaving.push(column.name)

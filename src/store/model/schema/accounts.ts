@@ -27,6 +27,9 @@ export interface SessionRow {
   kind: 'cookie' | 'bearer'
   createdAt: number
   lastSeenAt: number
+  /** Address and program that signed in; null for sessions of version 0.1.0. */
+  clientAddress?: string | null | undefined
+  userAgent?: string | null | undefined
 }
 
 /** A client network from which a user has signed in. */

@@ -17,6 +17,8 @@ export interface LoggedRequestRow {
   /** Name of the error; null for a reply below 400. */
   errorName: string | null
   userAgent: string | null
+  /** Address of the client; null for requests of version 0.1.0. */
+  clientAddress?: string | null | undefined
   durationMs: number
   /** Id of what a POST request has created or changed, as the API shows it; null for other requests. */
   resourceId: string | null

@@ -8,14 +8,10 @@ const test = suite('dashboard: messages at fields')
 
 for (const [message, label, words] of [
   ['`scheduled_at` must be in the future.', 'Send at', 'Send at must be in the future.'],
-  ['Missing `html` or `text` field: what was given is empty.', 'Message', 'Message is required.'],
-  ['Missing `url` (or `endpoint`) field.', 'Endpoint URL', 'Endpoint URL is required.'],
+  ['Missing `html` or `text` field: what was given is empty.', 'Message', 'Fill in “Message”.'],
+  ['Missing `url` (or `endpoint`) field.', 'Endpoint URL', 'Fill in “Endpoint URL”.'],
   ['"nobody" (`emails[2]`) has no "@".', 'Addresses', '"nobody" has no "@".'],
-  [
-    'Invalid `url`: the URL must begin with https://.',
-    'Endpoint URL',
-    'The URL must begin with https://.',
-  ],
+  ['Invalid `url`: the URL must begin with https://.', 'Endpoint URL', 'The URL must begin with https://.'],
   ['Invalid `to[1]` field: the address has no "@".', 'To', 'The address has no "@".'],
   ['The address in `owner_email` has no "@".', 'Owner', 'The address has no "@".'],
   ['`name` must be a domain; got "x".', 'Domain', 'Domain must be a domain; got "x".'],

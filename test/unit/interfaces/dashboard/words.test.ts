@@ -1,5 +1,11 @@
 import * as assert from 'uvu/assert'
-import type { Domain, Metrics } from '../../../../src/interfaces/dashboard/web/api/types.ts'
+import type {
+  Alert,
+  Domain,
+  Installation,
+  Metrics,
+} from '../../../../src/interfaces/dashboard/web/api/types.ts'
+import { aboutWords } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
 import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
 import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
 import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
@@ -48,18 +54,26 @@ test('TLS label: encryption and verification are described', () => {
   )
 })
 
+/** Limits of the installation, which the server applies, too. */
+const installation = {
+  rate_limits: { bounces: { alert: 0.05, hold: 0.1 }, complaints: { alert: 0.001, hold: 0.003 } },
+} as Installation
 const domain = (status: Domain['status']) => ({ id: 'dom_1', name: 'here.example', status }) as Domain
 
 test('health: no issues without findings', () => {
   assert.equal(
-    concernsOf({ totals: { delivered: 990, bounced: 10, bounce_rate: 0.01 }, domains: [domain('verified')] }),
+    concernsOf({
+      ...{ totals: { delivered: 960, bounced: 40, bounce_rate: 0.04 }, installation },
+      domains: [domain('verified')],
+    }),
     [],
   )
 })
 
 test('health: issues are sorted by severity, each with a link', () => {
   const found = concernsOf({
-    totals: { delivered: 900, bounced: 30, bounce_rate: 0.03, complaint_rate: 0.004 },
+    totals: { delivered: 900, bounced: 60, bounce_rate: 0.06, complaint_rate: 0.004 },
+    installation,
     domains: [domain('temporary_failure'), domain('failed')],
   })
   assert.equal(
@@ -74,7 +88,26 @@ test('health: issues are sorted by severity, each with a link', () => {
 })
 
 test('health: few emails give no rate', () => {
-  assert.equal(concernsOf({ totals: { delivered: 3, bounced: 1, bounce_rate: 0.25 } }), [])
+  assert.equal(concernsOf({ totals: { delivered: 3, bounced: 1, bounce_rate: 0.25 }, installation }), [])
+})
+
+test('health: a rate is judged by the limits at which the server alerts and holds', () => {
+  const concern = (bounce_rate: number) =>
+    concernsOf({ totals: { delivered: 900, bounced: 100, bounce_rate }, installation })[0]
+  assert.is(concern(0.0499), undefined)
+  assert.equal(
+    [concern(0.05)!.tone, concern(0.05)!.advice],
+    ['warn', 'The limit is 5 %; mail of an account is held at 10 %.'],
+  )
+  assert.is(concern(0.1)!.tone, 'bad')
+})
+
+test('alerts: an account has its name, and a provider that is none of the known ones has none', () => {
+  const alert = { provider: null, domain: null, account_id: null, account_name: null, source_ip: null }
+  const about = (over: object) => aboutWords({ ...alert, ...over } as Alert)
+  assert.is(about({ account_id: 'acc_1', account_name: 'Acme' }), 'Acme')
+  assert.is(about({ account_id: 'acc_1' }), 'a deleted account')
+  assert.is(about({ provider: 'other', domain: 'blocked.example' }), 'blocked.example')
 })
 
 test('health: simulated email does not affect rates', () => {

@@ -43,6 +43,9 @@ for (const [url, rules, fault] of [
       newId,
       secrets: SECRETS,
       isStandardByDefault: false,
+      outbound: { send: () => assert.unreachable() as never },
+      random: () => 0.5,
+      mailHost: 'mailhorn.test',
       ...rules,
     })
     const found = faultIn(url)

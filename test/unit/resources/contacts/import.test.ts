@@ -110,7 +110,7 @@ test('import: failed rows are reported by number, the others are imported', asyn
         11,
         'The cell `first_name` must be valid in the charset of the file (UTF-8 unless the content type sets another)',
       ],
-      [7, 'A line break in the cell `first_name` was replaced by a blank'],
+      [7, 'A line break in the cell `first_name` was replaced by a space'],
       [9, 'Cells beyond the 4 of the header row were ignored'],
     ],
   )

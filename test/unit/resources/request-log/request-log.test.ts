@@ -14,6 +14,7 @@ function row(more: Partial<LoggedRequestRow> = {}): LoggedRequestRow {
   return {
     ...{ accountId, id: newId(3), credentialKind: 'key', credentialId, method: 'POST', path: '/emails' },
     ...{ query: null, status: 200, errorName: null, userAgent: 'resend-node', durationMs: 3 },
+    clientAddress: '203.0.113.9',
     resourceId: 'eml_1',
     ...more,
   }

@@ -23,18 +23,27 @@ export function signedIn(): SignedIn {
   return now
 }
 
+/** Remembers in this browser that somebody has signed in, since scripts cannot read the cookie. */
+const SIGNED_IN = 'mailhorn.signed-in'
+
 export async function findSession(): Promise<void> {
+  if (localStorage.getItem(SIGNED_IN) === null) {
+    session.value = 'nobody'
+    return
+  }
   try {
     session.value = await call<SignedIn>('GET', '/auth/session')
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    session.value = error.status === 401 ? 'nobody' : { unreachable: error }
+    if (error.status === 401) forgetSignIn()
+    else session.value = { unreachable: error }
   }
 }
 
 /** @throws ApiError */
 export async function signIn(email: string, password: string): Promise<void> {
   session.value = await call<SignedIn>('POST', '/auth/login', { email, password })
+  localStorage.setItem(SIGNED_IN, 'yes')
   hasExpired.value = false
 }
 
@@ -44,6 +53,11 @@ export async function signOut(): Promise<void> {
   await call('POST', '/auth/logout')
   dropDraftsOf(owner)
   forgetAll()
+  forgetSignIn()
+}
+
+function forgetSignIn(): void {
+  localStorage.removeItem(SIGNED_IN)
   session.value = 'nobody'
 }
 
@@ -58,6 +72,6 @@ export function watchSession(): void {
     if (session.value === 'nobody') return
     hasExpired.value = typeof session.value === 'object' && 'user' in session.value
     forgetAll()
-    session.value = 'nobody'
+    forgetSignIn()
   })
 }

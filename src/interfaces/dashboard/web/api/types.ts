@@ -26,11 +26,11 @@ import type { domainKeysSchema } from '../../../api/domains/key-schema.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../api/domains/schema.ts'
 import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
-import type { eventSchema } from '../../../api/events/schema.ts'
+import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
 import type { installationSchema } from '../../../api/installation/schema.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
-import type { holdSchema } from '../../../api/queue/schema.ts'
+import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
 import type { segmentSchema } from '../../../api/segments/schema.ts'
@@ -89,7 +89,7 @@ export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>
-export type Hold = z.output<typeof holdSchema>
+export type Hold = ListedHold
 export type Slowed = z.output<typeof slowSchema>
 export type Destinations = z.output<typeof destinationsSchema>
 export type Sources = z.output<typeof sourcesSchema>
@@ -114,7 +114,7 @@ export type RecipientPreview = z.output<typeof forecastSchema>
 export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>
-export type AccountEvent = z.output<typeof eventSchema>
+export type AccountEvent = z.output<typeof listedEventSchema>
 export type LoggedRequest = z.output<typeof loggedRequestSchema>
 export type RequestDetail = z.output<typeof requestDetailSchema>
 export type Webhook = z.output<typeof webhookSchema>

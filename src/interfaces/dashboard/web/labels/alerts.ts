@@ -103,6 +103,8 @@ export function alertWords({ kind }: Pick<Alert, 'kind'>): AlertWords {
 }
 
 /** Subject of an alert: a provider, a domain, an account or a source IP address. */
-export function aboutWords({ provider, domain, account_id, source_ip }: Alert): string {
-  return [provider, domain, account_id, source_ip && `from ${source_ip}`].filter(Boolean).join(', ')
+export function aboutWords({ provider, domain, account_id, account_name, source_ip }: Alert): string {
+  const known = provider === 'other' ? null : provider
+  const account = account_id && (account_name ?? 'a deleted account')
+  return [known, domain, account, source_ip && `from ${source_ip}`].filter(Boolean).join(', ')
 }

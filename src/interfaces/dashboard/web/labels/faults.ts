@@ -18,7 +18,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** Words a message that stands at the field with the label. */
 export function faultWords(message: string, label: string): string {
-  if (message.startsWith('Missing ')) return `${label} is required.`
+  if (message.startsWith('Missing ')) return `Fill in “${label}”.`
   const words = message
     .replace(/^Invalid `[^`]*`(?: field)?: /, '')
     .replace(/^(?:The )?`[^`]*`(?: field| parameter| time)? /, `${label} `)
@@ -30,7 +30,9 @@ export function faultWords(message: string, label: string): string {
 /** Words a message that stands at the head of a form or a page. */
 export function plainWords(message: string): string {
   return capitalized(
-    message.replaceAll(/`([^`]*)`/g, (_, name: string) => LABELS[name] ?? name).replace(/^Missing (.*) field\b/, 'Missing $1'),
+    message
+      .replaceAll(/`([^`]*)`/g, (_, name: string) => LABELS[name] ?? name)
+      .replace(/^Missing (.*) field\b/, 'Missing $1'),
   )
 }
 

@@ -13,16 +13,14 @@ export interface Concern {
   act: string
 }
 
-/** What mailbox providers ask of senders: above the first they watch, above the second they refuse. */
-export const LIMITS = {
-  bounce: { watch: 0.02, refuse: 0.05 },
-  complaint: { watch: 0.001, refuse: 0.003 },
-} as const
+/** Limits of a rate; undefined until they are loaded. */
+type Limit = Installation['rate_limits']['bounces'] | undefined
 
 /** Returns the text and the colour of a rate beside its limits, the same wherever the rate is shown. */
-export function limitWords(rate: number, { watch, refuse }: { watch: number; refuse: number }) {
-  const tone = rate > refuse ? ('is-bad' as const) : rate > watch ? ('is-warn' as const) : undefined
-  return { under: `keep below ${percent(watch)}`, tone }
+export function limitWords(rate: number, limit: Limit) {
+  const tone = limit && rateTone(rate, limit)
+  const most = limit?.alert ?? limit?.hold
+  return { under: most == null ? '' : `keep below ${percent(most)}`, tone: tone && (`is-${tone}` as const) }
 }
 
 /** Fewer say nothing about a rate. */
@@ -59,7 +57,7 @@ export function concernsOf({
         ]
       : []),
     ...domains.flatMap(domainConcern),
-    ...rateConcerns(totals),
+    ...rateConcerns(totals, installation?.rate_limits),
     ...(installation?.laboratory ? [LABORATORY] : []),
     ...doctorConcerns(doctor, installation?.laboratory ?? false),
     ...alertConcerns(alerts, doctor !== undefined),
@@ -83,30 +81,35 @@ function domainConcern({ id, name, status }: Domain): Concern[] {
   ]
 }
 
-function rateConcerns(totals: Metrics['totals'] | undefined): Concern[] {
+type RateLimits = Installation['rate_limits']
+
+function rateConcerns(totals: Metrics['totals'] | undefined, limits: RateLimits | undefined): Concern[] {
   const { delivered = 0, bounced = 0, bounce_rate = 0, complaint_rate = 0 } = totals ?? {}
-  const concern = (
-    rate: number,
-    limits: { watch: number; refuse: number },
-    what: string,
-    status: string,
-  ): Concern[] =>
-    rate <= limits.watch
-      ? []
-      : [
-          {
-            tone: rate > limits.refuse ? 'bad' : 'warn',
-            text: `${percent(rate)} of your mail ${what}.`,
-            advice: `Mailbox providers start to block senders above ${percent(limits.refuse)}.`,
-            href: `/emails?status=${status}`,
-            act: 'View emails',
-          },
-        ]
-  if (delivered + bounced < SAMPLE_EMAILS_MIN) return []
+  if (!limits || delivered + bounced < SAMPLE_EMAILS_MIN) return []
   return [
-    ...concern(bounce_rate, LIMITS.bounce, 'bounces', 'bounced'),
-    ...concern(complaint_rate, LIMITS.complaint, 'is marked as spam', 'complained'),
+    ...rateConcern(bounce_rate, limits.bounces, 'bounces', 'bounced'),
+    ...rateConcern(complaint_rate, limits.complaints, 'is marked as spam', 'complained'),
   ]
+}
+
+function rateConcern(rate: number, limit: RateLimits['bounces'], what: string, status: string): Concern[] {
+  const tone = rateTone(rate, limit)
+  if (!tone) return []
+  return [
+    {
+      tone,
+      text: `${percent(rate)} of your mail ${what}.`,
+      advice: `The limit is ${percent(limit.alert ?? limit.hold!)}${limit.hold === null ? '' : `; mail of an account is held at ${percent(limit.hold)}`}.`,
+      href: `/emails?status=${status}`,
+      act: 'View emails',
+    },
+  ]
+}
+
+/** Tells how bad a rate is by the limits of the installation; undefined below them. */
+function rateTone(rate: number, { alert, hold }: RateLimits['bounces']): 'bad' | 'warn' | undefined {
+  if (hold !== null && rate >= hold) return 'bad'
+  return alert !== null && rate >= alert ? 'warn' : undefined
 }
 
 /** Checks of the machine, which matter also in evaluation mode; the others concern the public host name. */

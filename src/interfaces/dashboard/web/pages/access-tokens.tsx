@@ -45,8 +45,7 @@ export function AccessTokens() {
         empty={{
           icon: 'keys',
           title: 'No access tokens yet',
-          children:
-            'Access tokens can manage domains, contacts and more. Use one in place of an API key.',
+          children: 'Access tokens can manage domains, contacts and more. Use one in place of an API key.',
         }}
       />
       {query.get('add') === 'token' && (

@@ -1,13 +1,14 @@
 /** Progress and results of a broadcast that is being sent or was sent. */
 import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Broadcast, BroadcastLink } from '../api/types.ts'
+import type { Broadcast, BroadcastLink, Installation } from '../api/types.ts'
 import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
 import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
-import { LIMITS, limitWords } from '../labels/health.ts'
+import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import { emailsWith } from '../labels/places.ts'
 
@@ -67,6 +68,7 @@ interface Figure extends Partial<ReturnType<typeof limitWords>> {
 }
 
 function Figures({ broadcast }: { broadcast: Broadcast }) {
+  const limits = useLoad<Installation>('/installation').data?.rate_limits
   const { id, counts, unique_opens, unique_clicks, unsubscribes } = broadcast
   const of = (status: string) => counts[status] ?? 0
   const delivered = of('delivered') + of('complained')
@@ -83,7 +85,7 @@ function Figures({ broadcast }: { broadcast: Broadcast }) {
     {
       name: 'Bounced',
       value: percent(bounceRate),
-      ...limitWords(bounceRate, LIMITS.bounce),
+      ...limitWords(bounceRate, limits?.bounces),
       status: 'bounced',
     },
     { name: 'Opened', value: share(unique_opens), under: counted(unique_opens, 'recipient') },
@@ -92,7 +94,7 @@ function Figures({ broadcast }: { broadcast: Broadcast }) {
     {
       name: 'Complaints',
       value: share(of('complained')),
-      ...limitWords(complaintRate, LIMITS.complaint),
+      ...limitWords(complaintRate, limits?.complaints),
       status: 'complained',
     },
   ]

@@ -12,12 +12,11 @@ type Key = DomainKeys['keys'][number]
 
 const STATES: Readonly<{ [S in Key['state']]: readonly [string, Tone] }> = {
   signing: ['Active', 'good'],
-  published: ['Published', 'info'],
+  published: ['Standby key', 'info'],
   retired: ['Retired', 'none'],
   revoked: ['Revoked', 'none'],
 }
 const NEXT: Readonly<Record<string, string>> = {
-  may_sign: 'active from',
   revoke: 'revoked',
   replace: 'replaced',
 }
@@ -64,7 +63,7 @@ export function DomainKeysCard({ id }: { id: string }) {
                 <span>
                   <span class="mono">{selector}</span>{' '}
                   <span class="quiet small">{algorithm === 'rsa-sha256' ? 'RSA' : 'Ed25519'}</span>
-                  {next_step && (
+                  {next_step && NEXT[next_step.step] && (
                     <span class="quiet small">
                       {' '}
                       {NEXT[next_step.step]} <Time at={next_step.at} />

@@ -105,7 +105,9 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             value={typed}
             placeholder="mail.your-company.com"
             hint={
-              name === typed.trim() ? 'You need access to its DNS settings.' : `The domain ${name} will be added.`
+              name === typed.trim()
+                ? 'You need access to its DNS settings.'
+                : `The domain ${name} will be added.`
             }
             onValue={setTyped}
             fault={claim.error?.of('name') ?? error?.of('name')}

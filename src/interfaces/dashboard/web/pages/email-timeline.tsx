@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<EmailEvent['type'], readonly [label: string, tone: 
   'email.delivery_delayed': ['Deferred', 'warn'],
   'email.delivered': ['Delivered', 'good'],
   'email.bounced': ['Bounced', 'bad'],
-  'email.complained': ['Marked as spam', 'bad'],
+  'email.complained': ['Complaint', 'bad'],
   'email.suppressed': ['Suppressed', 'warn'],
   'email.failed': ['Failed', 'bad'],
   'email.canceled': ['Canceled', 'none'],

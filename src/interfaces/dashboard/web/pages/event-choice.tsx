@@ -10,7 +10,7 @@ const GROUPS: readonly (readonly [name: string, types: readonly (readonly [Event
       ['email.sent', 'Sent'],
       ['email.delivered', 'Delivered'],
       ['email.bounced', 'Bounced'],
-      ['email.complained', 'Marked as spam'],
+      ['email.complained', 'Complaint'],
       ['email.delivery_delayed', 'Deferred'],
       ['email.failed', 'Failed'],
       ['email.suppressed', 'Suppressed'],

@@ -7,6 +7,7 @@ import { Button, Choose, Field } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
+import { groupsOf, rejectedCsv, splitNotes } from '../labels/import-report.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { ImportQuestions, useColumnQuestions } from './import-questions.tsx'
 
@@ -180,25 +181,73 @@ function SoFar({ audienceId }: { audienceId: string }) {
 
 function Report({ report }: { report: ContactImport }) {
   const { rows, created, updated, unchanged, skipped, failed, errors, notes } = report
+  const { left, others } = splitNotes(notes)
   return (
     <>
       <Note tone={failed > 0 ? 'warn' : 'good'}>
         <p>
           <b>{counted(rows, 'row')} read.</b> {count(created)} created, {count(updated)} updated,{' '}
-          {count(unchanged + skipped)} unchanged{failed > 0 && `, ${count(failed)} failed`}.
+          {count(unchanged + skipped)} unchanged{failed > 0 && `, ${count(failed)} rejected`}.
         </p>
+        {left && <p>{left}</p>}
       </Note>
       {errors.some(({ message }) => message.includes(CHARSET_FAULT)) && <CharsetAdvice />}
-      {errors.length + notes.length > 0 && (
-        <ul class="stack stack-tight small">
-          {[...errors, ...notes].map(({ row, email, message }) => (
-            <li key={`${row} ${message}`}>
-              <b>Row {row}</b> {email && <span class="mono">{email}</span>}{' '}
-              <span class="quiet">{message}</span>
-            </li>
-          ))}
-        </ul>
+      {errors.length > 0 && (
+        <section class="stack stack-tight">
+          <div class="row row-apart">
+            <h3>{count(failed)} rejected</h3>
+            <Button small icon="save" onClick={() => download(rejectedCsv(errors))}>
+              {errors.length < failed ? `Download the first ${count(errors.length)}` : 'Download'}
+            </Button>
+          </div>
+          <RowGroups rows={errors} />
+        </section>
+      )}
+      {others.length > 0 && (
+        <section class="stack stack-tight">
+          <h3>Changed while importing</h3>
+          <RowGroups rows={others} />
+        </section>
       )}
     </>
   )
+}
+
+/** Rows by message; the rows of a message are listed when it is opened. */
+function RowGroups({ rows }: { rows: ContactImport['errors'] }) {
+  return (
+    <ul class="stack stack-tight small">
+      {groupsOf(rows).map(({ text, rows: ofGroup }) => (
+        <li key={text}>
+          {ofGroup.length === 1 ? (
+            <>
+              <RowName row={ofGroup[0]!} /> <span class="quiet">{text}</span>
+            </>
+          ) : (
+            <details>
+              <summary>{text}</summary>
+              {ofGroup.map(row => (
+                <RowName key={row.row} row={row} />
+              ))}
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function RowName({ row: { row, email } }: { row: ContactImport['errors'][number] }) {
+  return (
+    <>
+      <b>Row {row}</b> {email && <span class="mono">{email}</span>}{' '}
+    </>
+  )
+}
+
+function download(csv: string): void {
+  const url = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: 'rejected-contacts.csv' })
+  link.click()
+  URL.revokeObjectURL(url)
 }

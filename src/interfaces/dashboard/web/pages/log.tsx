@@ -1,7 +1,7 @@
 /** One API request with the bodies of request and reply, which are shown as text. */
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { RequestDetail } from '../api/types.ts'
+import type { List, RequestDetail } from '../api/types.ts'
 import { Pending } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Time } from '../components/show.tsx'
@@ -23,6 +23,7 @@ export function LogPage({ params: { id } }: PageProps) {
             ['Time', <Time key="time" at={request.created_at} />],
             ['Duration', `${request.duration_ms} ms`],
             ['Client', request.user_agent ?? '–'],
+            ['Client address', request.client_address ?? '–'],
             ['Credential', <Credential key="credential" {...request.credential} />],
             request.query !== null && ['Query', <code key="query">{request.query}</code>],
             ['Request id', <code key="id">{request.id.slice('log_'.length)}</code>],
@@ -44,9 +45,20 @@ export function LogPage({ params: { id } }: PageProps) {
   )
 }
 
+/** Names the API key or the access token of a request. */
 function Credential({ kind, id }: RequestDetail['credential']) {
-  return kind === 'key' ? <Link href="/keys">API key</Link> : <span title={id}>Sign-in</span>
+  const known = useLoad<List<{ id: string; name: string }>>(LISTS[kind])
+  if (kind === 'session') return <span title={id}>Dashboard</span>
+  const name = known.data?.data.find(one => one.id === id)?.name
+  const what = kind === 'key' ? 'API key' : 'Access token'
+  return (
+    <Link href="/keys" title={id}>
+      {what} {name ?? (known.data ? '(deleted)' : '')}
+    </Link>
+  )
 }
+
+const LISTS = { key: '/api-keys?limit=100', token: '/access-tokens?limit=100', session: null } as const
 
 function Body({ title, body, isCut }: { title: string; body: unknown; isCut: boolean }) {
   if (body === null || body === undefined) return null

@@ -8,6 +8,7 @@ import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { Icon } from '../components/icons.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Head, Mark } from '../components/show.tsx'
+import { programOf } from '../labels/programs.ts'
 import type { Tone } from '../labels/status.ts'
 
 type Page = Pick<List<LoggedRequest>, 'has_more' | 'data'>
@@ -88,7 +89,12 @@ const COLUMNS: readonly Column<LoggedRequest>[] = [
       </code>
     ),
   },
-  { head: 'Client', width: '22%', text: ({ user_agent }) => user_agent },
+  {
+    head: 'Client',
+    width: '22%',
+    text: ({ user_agent }) => user_agent,
+    cell: ({ user_agent }) => programOf(user_agent) ?? '–',
+  },
   { head: 'Status', kind: 'status', width: 208, cell: request => <StatusMark request={request} /> },
   { head: 'Duration', kind: 'number', isExtra: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
   timeColumn('Time', ({ created_at }) => created_at),

@@ -74,11 +74,13 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
   const columns: Column<Hold>[] = [
     {
       head: 'Held deliveries',
-      text: ({ domain, account_id, broadcast_id, email_id, entered_before }) =>
+      text: ({ domain, account_id, account_name, broadcast_id, broadcast_name, email_id, entered_before }) =>
         [
-          domain && `domain ${domain}`,
-          account_id && `account ${account_id}`,
-          ...[broadcast_id, email_id, entered_before && `queued before ${entered_before}`],
+          domain && `Mail to ${domain}`,
+          account_id && `account ${account_name ?? 'that was deleted'}`,
+          broadcast_id && `broadcast ${broadcast_name ?? 'that was deleted'}`,
+          email_id && 'one email',
+          entered_before && `queued before ${entered_before}`,
         ]
           .filter(Boolean)
           .join(', '),

@@ -5,13 +5,13 @@ import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import { isOperator } from '../api/session.ts'
-import type { Metrics } from '../api/types.ts'
+import type { Installation, Metrics } from '../api/types.ts'
 import { StackedColumns } from '../components/chart.tsx'
 import { Choices, LinkButton } from '../components/controls.tsx'
 import { Pending, Waiting } from '../components/feedback.tsx'
 import { lazy } from '../components/lazy.tsx'
 import { Head } from '../components/show.tsx'
-import { LIMITS, limitWords } from '../labels/health.ts'
+import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import {
   columnsOf,
@@ -107,6 +107,7 @@ interface VolumeProps {
 
 function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProps) {
   const [, navigate] = useLocation()
+  const limits = useLoad<Installation>('/installation').data?.rate_limits
   const of = (name: string) => totals[name] ?? 0
   const rate = (name: string) => ({ value: percent(of(name)), was: former && percent(former[name] ?? 0) })
   const emails = (status = '') => withQuery('/emails', { status, created_after: metrics.start_date })
@@ -131,13 +132,13 @@ function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProp
           name="Bounced"
           href={emails('bounced')}
           {...rate('bounce_rate')}
-          {...limitWords(of('bounce_rate'), LIMITS.bounce)}
+          {...limitWords(of('bounce_rate'), limits?.bounces)}
         />
         <Figure
           name="Complaints"
           href={emails('complained')}
           {...rate('complaint_rate')}
-          {...limitWords(of('complaint_rate'), LIMITS.complaint)}
+          {...limitWords(of('complaint_rate'), limits?.complaints)}
         />
         <Figure name="Opened" {...rate('open_rate')} under={`${percent(of('click_rate'))} clicked`} />
       </dl>

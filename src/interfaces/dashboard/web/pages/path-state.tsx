@@ -34,7 +34,8 @@ function OnePath({ path }: { path: Path }) {
   const pace = rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)}/min` : `, ${+rate.toFixed(1)}/s`
   return (
     <span class="quiet">
-      {counted(path.window, 'connection')}{pace}
+      {counted(path.window, 'connection')}
+      {pace}
     </span>
   )
 }

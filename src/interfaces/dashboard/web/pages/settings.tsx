@@ -10,6 +10,7 @@ import { Failure, say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Card, Facts, Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
+import { programOf } from '../labels/programs.ts'
 import { timeZone } from '../labels/time.ts'
 
 const SHORTEST_PASSWORD = 8
@@ -148,12 +149,14 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
   return [
     {
       head: 'Client',
-      cell: ({ kind, current }) => (
-        <>
-          {kind === 'cookie' ? 'Browser' : 'Script'} {current && <Mark tone="good">Current</Mark>}
-        </>
+      cell: ({ kind, current, user_agent }) => (
+        <span title={user_agent ?? ''}>
+          {programOf(user_agent) ?? (kind === 'cookie' ? 'Browser' : 'Script')}{' '}
+          {current && <Mark tone="good">Current</Mark>}
+        </span>
       ),
     },
+    { head: 'Address', width: '22%', text: ({ client_address }) => client_address ?? '–' },
     timeColumn('Signed in', ({ created_at }) => created_at, '–', true),
     timeColumn('Last seen', ({ last_seen_at }) => last_seen_at),
     actions(

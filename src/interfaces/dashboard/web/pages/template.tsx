@@ -168,10 +168,7 @@ function PublishedState({ template }: { template: Template }) {
   const { status, published_version: published } = template
   if (status === 'draft')
     return (
-      <Mark
-        tone="none"
-        title="Not published yet: emails use the latest saved text."
-      >
+      <Mark tone="none" title="Not published yet: emails use the latest saved text.">
         Draft
       </Mark>
     )

@@ -66,12 +66,13 @@ export function Webhooks() {
 
 const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
   { head: 'Event', width: '30%', text: ({ type }) => type, cell: ({ type }) => <code>{type}</code> },
-  { head: 'Subject', text: aboutOf },
+  { head: 'About', text: aboutOf },
   timeColumn('Time', ({ created_at }) => created_at),
 ]
 
-/** Returns the recipient of an email, or the name of another object. */
-function aboutOf({ recipient, data }: AccountEvent): string {
+/** Returns the recipient and the subject of an email, or the name of another object. */
+function aboutOf({ recipient, subject, data }: AccountEvent): string {
+  if (subject !== null) return [recipient, subject].filter(text => text !== null).join(': ')
   const name = [recipient, data.subject, data.email, data.name].find(text => typeof text === 'string')
   return (name as string | undefined) ?? ''
 }

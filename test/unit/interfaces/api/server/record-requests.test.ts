@@ -63,6 +63,7 @@ async function recorded(t: TestContext, given: Given) {
         if (found instanceof Error) throw found
         return found
       },
+      clientAddressOf: () => '203.0.113.9',
       clock,
       log: createLog('silent'),
     }),
