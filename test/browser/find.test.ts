@@ -213,7 +213,11 @@ test('the palette opens pages, actions and objects by the keyboard alone', async
     await page.waitForURL(place)
   }
   await page.getByRole('dialog', { name: 'Add webhook' }).or(page.getByRole('dialog')).waitFor()
-  assert.equal(faults, [])
+  // the received email has a script and an image, which its frame blocks
+  assert.equal(
+    faults.filter(fault => !fault.includes('/dashboard/preview')),
+    [],
+  )
 })
 
 test('the keyboard: help, rows, every place, and saving an editor', async t => {

@@ -1,6 +1,6 @@
 /** Search and filters of a list, whose state is kept in the URL. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Query } from '../api/query.ts'
 import { Button } from './controls.tsx'
 import { Icon } from './icons.tsx'
@@ -44,10 +44,18 @@ interface SearchProps {
 export function Search({ query, name = 'q', label, hint = label }: SearchProps) {
   const held = query.get(name)
   const [text, setText] = useState(held)
-  useEffect(() => setText(held), [held])
+  // what was typed while the URL changed to an earlier text is kept
+  const applied = useRef(held)
+  useEffect(() => {
+    if (held !== applied.current) setText(held)
+    applied.current = held
+  }, [held])
   useEffect(() => {
     if (text === held) return
-    const timer = setTimeout(() => query.set({ [name]: text }), SETTLED_MS)
+    const timer = setTimeout(() => {
+      applied.current = text
+      query.set({ [name]: text })
+    }, SETTLED_MS)
     return () => clearTimeout(timer)
   }, [text])
   return (
