@@ -75,7 +75,7 @@ export const alertCommands = {
       .deleteFrom('operatorAlerts')
       .where('hour', '<', row.hour - KEPT_MS)
       .execute()
-    return Number(added ?? 0) > 0
+    return Number(added) > 0
   }),
   /**
    * Ends the alerts of a kind, but for those about the given providers.

@@ -2,7 +2,7 @@
  * Commands of DKIM key rotation. Each command is one transaction that verifies that its step is still due, so
  * that a step that is interrupted, or attempted by two processes, happens at most once.
  */
-import type { Id } from '../../lib/ids.ts'
+import { type Id, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { DkimKeyRow } from '../../store/model/schema.ts'
 import { increaseZoneSerial } from '../../store/reading/settings.ts'
@@ -108,8 +108,4 @@ function keysOf(tx: Tx, domainId: Id): Promise<DkimKeyRow[]> {
 function stateIn(keys: readonly DkimKeyRow[], id: Id): State | undefined {
   const key = keys.find(candidate => sameId(candidate.id, id))
   return key && keyState(key)
-}
-
-function sameId(one: Id, other: Id): boolean {
-  return Buffer.compare(one, other) === 0
 }

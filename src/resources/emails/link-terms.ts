@@ -60,7 +60,7 @@ export async function termsUnder(tx: Tx, baseUrl: string): Promise<LinkTermsIds>
     .selectFrom('linkTerms')
     .select(eb => eb.fn.max('id').as('last'))
     .executeTakeFirstOrThrow()
-  const rows = KINDS.map((kind, i): LinkTermsRow => ({ id: Number(last ?? 0) + 1 + i, baseUrl, ...kind }))
+  const rows = KINDS.map((kind, i): LinkTermsRow => ({ id: Number(last) + 1 + i, baseUrl, ...kind }))
   await tx.rows.insert('linkTerms', rows)
   return rows.map(({ id }) => id) as unknown as LinkTermsIds
 }

@@ -33,7 +33,7 @@ export async function countHoldings(db: Db, accountId: Id, now: number): Promise
     return Number(count)
   }
   return {
-    contactCount: Number(contactCount ?? 0),
+    contactCount: Number(contactCount),
     audienceCount: Number(audienceCount),
     broadcastCount: await countOf('broadcasts'),
     domainCount: await countOf('domains'),
@@ -50,5 +50,5 @@ async function receivedSince(db: Db, accountId: Id, since: number): Promise<numb
     .where('kind', '=', metricKind('received', null, null))
     .where('period', '>=', periodOf(quarterOf(since)))
     .executeTakeFirstOrThrow()
-  return Number(received ?? 0)
+  return Number(received)
 }

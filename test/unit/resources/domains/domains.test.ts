@@ -336,6 +336,21 @@ test('delete domain: keys are deleted, an event is recorded, other accounts are 
   )
 })
 
+test('domain events: each setting is told as it was set, and no other', async t => {
+  const { domains, accountId, rows } = await open(t)
+  const { id } = await created(domains, accountId)
+  const none: DomainChanges = { openTracking: 0, clickTracking: 0, sending: 0, receiving: 0 }
+  const told = async (changes: DomainChanges) => {
+    await domains.change(accountId, id, { ...none, ...changes })
+    const data = JSON.parse(rows<{ data: string }>('select data from events order by id').at(-1)!.data)
+    return [data.open_tracking, data.click_tracking, data.sending, data.receiving]
+  }
+  assert.equal(await told({ openTracking: 1 }), [true, false, false, false])
+  assert.equal(await told({ clickTracking: 1 }), [false, true, false, false])
+  assert.equal(await told({ sending: 1 }), [false, false, true, false])
+  assert.equal(await told({ receiving: 1 }), [false, false, false, true])
+})
+
 test('delete domain: a check in progress does not restore it', async t => {
   const { domains, accountId, publish, rows } = await open(t)
   const domain = await created(domains, accountId)
