@@ -22,7 +22,7 @@ export function createHistogram(bounds: readonly number[]): Histogram {
   return {
     observe(value) {
       let bucket = 0
-      while (bucket < bounds.length && value > bounds[bucket]!) bucket++
+      while (value > bounds[bucket]!) bucket++
       counts[bucket]!++
       sum += value
     },

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createHistogram } from '../../../src/lib/histogram.ts'
+import { createHistogram, DURATION_BOUNDS_SECONDS } from '../../../src/lib/histogram.ts'
 import { createMetrics, createProcessMetrics, type Metrics } from '../../../src/lib/metrics.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -53,6 +53,12 @@ test('readings have one value, several, or none', () => {
   assert.equal(samplesOf(metrics), [
     ...['mailhorn_a_total 1', 'mailhorn_b{of="x"} 2', 'mailhorn_b{of="y"} 3', 'process_d 4'],
   ])
+})
+
+test('durations are counted from a millisecond to ten seconds, in bounds that grow', () => {
+  assert.equal([DURATION_BOUNDS_SECONDS[0], DURATION_BOUNDS_SECONDS.at(-1)], [0.001, 10])
+  for (const [i, bound] of DURATION_BOUNDS_SECONDS.slice(1).entries())
+    assert.ok(bound > DURATION_BOUNDS_SECONDS[i]! && bound <= 4 * DURATION_BOUNDS_SECONDS[i]!, `${bound}`)
 })
 
 test('a histogram counts values up to each bound', () => {
