@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import { hourOf, lastingAlerts, listOperatorAlerts } from '../../../../src/resources/alerts/operator-alerts.ts'
+import {
+  hourOf,
+  lastingAlerts,
+  listOperatorAlerts,
+} from '../../../../src/resources/alerts/operator-alerts.ts'
 import type { OperatorAlertRow } from '../../../../src/store/model/schema.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -27,10 +31,12 @@ async function open(t: TestContext) {
 }
 
 test('alerts: an hour begins at its first millisecond', () => {
-  assert.equal(
-    [HOUR - 1, HOUR, HOUR + HOUR_MS - 1, HOUR + HOUR_MS].map(hourOf),
-    [HOUR - HOUR_MS, HOUR, HOUR, HOUR + HOUR_MS],
-  )
+  assert.equal([HOUR - 1, HOUR, HOUR + HOUR_MS - 1, HOUR + HOUR_MS].map(hourOf), [
+    HOUR - HOUR_MS,
+    HOUR,
+    HOUR,
+    HOUR + HOUR_MS,
+  ])
 })
 
 test('alerts: one of each kind, provider and address is kept in an hour', async t => {

@@ -25,8 +25,18 @@ test('holdings: what one account has counts for no other', async t => {
   const { domain } = postOver(store)
   for (const name of ['one.test', 'two.test']) domain(accountId, name)
   insertRows(store, 'counters', [
-    { account_id: accountId, kind: metricKind('received', null, null), period: periodOf(quarterOf(NOW)), count: 4 },
-    { account_id: accountId, kind: metricKind('sent', null, null), period: periodOf(quarterOf(NOW)), count: 50 },
+    {
+      account_id: accountId,
+      kind: metricKind('received', null, null),
+      period: periodOf(quarterOf(NOW)),
+      count: 4,
+    },
+    {
+      account_id: accountId,
+      kind: metricKind('sent', null, null),
+      period: periodOf(quarterOf(NOW)),
+      count: 50,
+    },
   ])
   assert.equal(await countHoldings(db, accountId, NOW), {
     ...{ contactCount: 3, audienceCount: 2, broadcastCount: 0, domainCount: 2 },

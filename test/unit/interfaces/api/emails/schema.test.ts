@@ -138,4 +138,27 @@ test('a full disk is the reason of mail that is due, and of no other', async t =
   assert.is((await explained(true)).code, 'in_progress')
 })
 
+test('recipients: a queued one is scheduled, queued or sent as far as it has come', async t => {
+  const store = await t.using(openLocalStore())
+  const { account, domain, send, claim, clock } = postOver(store)
+  const accountId = account()
+  domain(accountId, 'here.test')
+  const statusOf = async (id: Id) => {
+    const view = await viewOf(store, accountId, id, clock.now())
+    return view.recipients.map(({ status, attempts }) => [status, attempts])
+  }
+  const scheduled = await send(accountId, { to: ['x@later.test'], scheduledAt: clock.now() + 3_600_000 })
+  const waiting = await send(accountId, { to: ['x@there.test', 'y@elsewhere.test'] })
+  assert.equal(await statusOf(scheduled), [['scheduled', 0]])
+  assert.equal(await statusOf(waiting), [
+    ['queued', 0],
+    ['queued', 0],
+  ])
+  await claim(accountId, 'there.test')
+  assert.equal(await statusOf(waiting), [
+    ['sent', 1],
+    ['queued', 0],
+  ])
+})
+
 test.run()
