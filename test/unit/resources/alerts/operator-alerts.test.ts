@@ -4,7 +4,7 @@ import {
   lastingAlerts,
   listOperatorAlerts,
 } from '../../../../src/resources/alerts/operator-alerts.ts'
-import type { OperatorAlertRow } from '../../../../src/store/model/schema.ts'
+import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
