@@ -195,6 +195,44 @@ test('segment: members follow changes of contacts', async t => {
   assert.equal(await counts(), [0, 0, 0, 0, 0])
 })
 
+test('segment: several values are counted in chunks of any size', async t => {
+  const { db, audienceId, audienceOf, add } = await open(t)
+  const all: ContactFields[] = []
+  for (let i = 0; i < 9; i++) {
+    const properties = new Map<string, PropertyValue>([['plan', i % 2 ? 'pro' : 'free']])
+    if (i % 3) properties.set('color', i % 4 ? 'red' : 'blue')
+    if (i > 4) properties.set('size', 'l')
+    all.push({
+      ...{ email: `c${i}@there.test`, firstName: null, lastName: null, unsubscribed: false, properties },
+    })
+    await add(all[i]!)
+  }
+  const audience = await audienceOf(audienceId)
+  const comparing = (op: 'eq' | 'neq') =>
+    [
+      ['plan', 'pro'],
+      ['color', 'red'],
+      ['size', 'l'],
+    ].map(([name, value]): SegmentFilter => ({ field: `properties.${name}`, op, value: value! }))
+  const [equal, unequal] = [comparing('eq'), comparing('neq')]
+  const segments = [
+    ...[unequal.slice(0, 2), unequal.slice(1), unequal],
+    ...[equal.slice(0, 2), equal.slice(1), equal],
+    ...equal.flatMap((one, i) => [
+      [one, unequal[(i + 1) % 3]!],
+      [one, ...unequal.toSpliced(i, 1)],
+    ]),
+    [...equal.slice(0, 2), unequal[2]!],
+  ]
+  for (const filters of segments)
+    for (const size of [1, 2, 3, 4, 9, 10])
+      assert.is(
+        await countMembers(db, audience, filters, size),
+        all.filter(fields => belongs(fields, filters)).length,
+        `${JSON.stringify(filters)} by ${size}`,
+      )
+})
+
 test('segment: audiences are independent', async t => {
   const { db, audienceId, newAudience, audienceOf, add } = await open(t)
   const other = await newAudience()
