@@ -9,6 +9,7 @@ import {
   findKeyFacts,
   findPublishedKey,
   findSigningKeys,
+  findWantedRotation,
 } from '../../../../src/resources/domains/domain-rows.ts'
 import { createDomains, dkimContext } from '../../../../src/resources/domains/domains.ts'
 import { keyState } from '../../../../src/resources/domains/key-life.ts'
@@ -276,6 +277,23 @@ test('DKIM rotation: killed in any step, one RSA key signs that was public for 4
     }
   }
   assert.ok(lastUse.size > 20, `${lastUse.size} keys have signed`)
+})
+
+test('DKIM rotation: the keys that sign, and a request, are those of one domain', async t => {
+  const { verified, run, db, clock } = await open(t)
+  const [here, there] = [await verified('here.test'), await verified('there.test')]
+  for (const { id, keys } of [here, there]) {
+    const signing = await findSigningKeys(db, id)
+    assert.equal(
+      signing.map(({ token }) => token),
+      [keys[0]!.token, keys[2]!.token],
+    )
+  }
+  await run('wantRotation', { domainId: here.id, at: clock.now() })
+  assert.equal(
+    [await findWantedRotation(db, here.id), await findWantedRotation(db, there.id)],
+    [clock.now(), null],
+  )
 })
 
 test.run()
