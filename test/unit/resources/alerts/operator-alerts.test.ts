@@ -11,17 +11,25 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 const test = suite('alerts/operator-alerts')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const HOUR = 495_000 * HOUR_MS
+const FIRST_HOUR_MS = 495_000 * HOUR_MS
 
 async function open(t: TestContext) {
   const { db, run } = await t.using(openLocalStore())
   const raise = (over: Partial<OperatorAlertRow>) =>
     run('raiseAlert', {
-      ...{ hour: HOUR, kind: 'blocked', provider: 'google', sourceIp: '', raisedAt: HOUR, mxHost: null },
+      ...{
+        hour: FIRST_HOUR_MS,
+        kind: 'blocked',
+        provider: 'google',
+        sourceIp: '',
+        raisedAt: FIRST_HOUR_MS,
+        mxHost: null,
+      },
       ...{ domain: 'there.test', reply: '550 no' },
       ...over,
     })
-  const end = (kind: string, except: string[], at = HOUR + 1) => run('endAlerts', { kind, except, at })
+  const end = (kind: string, except: string[], at = FIRST_HOUR_MS + 1) =>
+    run('endAlerts', { kind, except, at })
   const list = async (limit = 10, offset = 0) => {
     const { total, rows } = await listOperatorAlerts(db, { limit, offset })
     return [total, ...rows.map(({ kind, provider, sourceIp }) => [kind, provider, sourceIp].join(' ').trim())]
@@ -31,12 +39,10 @@ async function open(t: TestContext) {
 }
 
 test('alerts: an hour begins at its first millisecond', () => {
-  assert.equal([HOUR - 1, HOUR, HOUR + HOUR_MS - 1, HOUR + HOUR_MS].map(hourOf), [
-    HOUR - HOUR_MS,
-    HOUR,
-    HOUR,
-    HOUR + HOUR_MS,
-  ])
+  assert.equal(
+    [FIRST_HOUR_MS - 1, FIRST_HOUR_MS, FIRST_HOUR_MS + HOUR_MS - 1, FIRST_HOUR_MS + HOUR_MS].map(hourOf),
+    [FIRST_HOUR_MS - HOUR_MS, FIRST_HOUR_MS, FIRST_HOUR_MS, FIRST_HOUR_MS + HOUR_MS],
+  )
 })
 
 test('alerts: one of each kind, provider and address is kept in an hour', async t => {
@@ -47,7 +53,7 @@ test('alerts: one of each kind, provider and address is kept in an hour', async 
     { kind: 'throttled' },
     { provider: 'yahoo' },
     { sourceIp: '192.0.2.1' },
-    { hour: HOUR + HOUR_MS },
+    { hour: FIRST_HOUR_MS + HOUR_MS },
   ])
     assert.is(await raise(other), true, JSON.stringify(other))
   assert.is((await list())[0], 5)
@@ -79,12 +85,30 @@ test('alerts: those of a kind end, but for the excepted, and each once', async t
 test('alerts: pages, newest first, then by kind, provider and address', async t => {
   const { raise, list } = await open(t)
   const rows = [
-    { hour: HOUR, raisedAt: HOUR + 5, kind: 'a' },
-    { hour: HOUR + HOUR_MS, raisedAt: HOUR + HOUR_MS + 1, kind: 'z' },
-    { hour: HOUR + HOUR_MS, raisedAt: HOUR + HOUR_MS + 2, kind: 'b', provider: 'y', sourceIp: '192.0.2.2' },
-    { hour: HOUR + HOUR_MS, raisedAt: HOUR + HOUR_MS + 2, kind: 'b', provider: 'y', sourceIp: '192.0.2.1' },
-    { hour: HOUR + HOUR_MS, raisedAt: HOUR + HOUR_MS + 2, kind: 'b', provider: 'x', sourceIp: '192.0.2.3' },
-    { hour: HOUR + HOUR_MS, raisedAt: HOUR + HOUR_MS + 2, kind: 'a', provider: 'z' },
+    { hour: FIRST_HOUR_MS, raisedAt: FIRST_HOUR_MS + 5, kind: 'a' },
+    { hour: FIRST_HOUR_MS + HOUR_MS, raisedAt: FIRST_HOUR_MS + HOUR_MS + 1, kind: 'z' },
+    {
+      hour: FIRST_HOUR_MS + HOUR_MS,
+      raisedAt: FIRST_HOUR_MS + HOUR_MS + 2,
+      kind: 'b',
+      provider: 'y',
+      sourceIp: '192.0.2.2',
+    },
+    {
+      hour: FIRST_HOUR_MS + HOUR_MS,
+      raisedAt: FIRST_HOUR_MS + HOUR_MS + 2,
+      kind: 'b',
+      provider: 'y',
+      sourceIp: '192.0.2.1',
+    },
+    {
+      hour: FIRST_HOUR_MS + HOUR_MS,
+      raisedAt: FIRST_HOUR_MS + HOUR_MS + 2,
+      kind: 'b',
+      provider: 'x',
+      sourceIp: '192.0.2.3',
+    },
+    { hour: FIRST_HOUR_MS + HOUR_MS, raisedAt: FIRST_HOUR_MS + HOUR_MS + 2, kind: 'a', provider: 'z' },
   ]
   for (const row of rows) await raise(row)
   const all = ['a z', 'b x 192.0.2.3', 'b y 192.0.2.1', 'b y 192.0.2.2', 'z google', 'a google']
@@ -95,8 +119,8 @@ test('alerts: pages, newest first, then by kind, provider and address', async t 
 test('alerts: they are kept for 90 days', async t => {
   const { raise, list } = await open(t)
   await raise({ kind: 'old' })
-  await raise({ kind: 'kept', hour: HOUR + HOUR_MS })
-  await raise({ kind: 'new', hour: HOUR + HOUR_MS + 90 * DAY_MS })
+  await raise({ kind: 'kept', hour: FIRST_HOUR_MS + HOUR_MS })
+  await raise({ kind: 'new', hour: FIRST_HOUR_MS + HOUR_MS + 90 * DAY_MS })
   assert.equal(await list(), [2, 'new google', 'kept google'])
 })
 
