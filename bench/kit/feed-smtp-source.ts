@@ -44,9 +44,9 @@ async function feedBySmtpSource(options: SourceFeedOptions): Promise<FeedResult>
   const message = isDistinct ? ['-l', String(wire.length)] : ['-F', file] // those it makes itself have ids of their own
   const sessions = perConnection === 1 ? connections - CLOSING_CONNECTIONS : connections
   const load = ['-s', String(sessions), '-m', String(count), '-M', `feeder.${SENDER_DOMAIN}`]
-  const kept = perConnection === 0 ? ['-d'] : []
+  const remaining = perConnection === 0 ? ['-d'] : []
   const beganAt = epochNow()
-  const source = spawn('smtp-source', [...kept, ...load, ...envelope, ...message, `127.0.0.1:${port}`], {
+  const source = spawn('smtp-source', [...remaining, ...load, ...envelope, ...message, `127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   let feederCpuSeconds = 0

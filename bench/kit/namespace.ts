@@ -18,10 +18,10 @@ const MX_NETWORK = '198.18.0.0/16'
  * @returns a folder for everything the run writes
  */
 export async function enterNamespaces(keep: boolean): Promise<string> {
-  const given = process.env.BENCH_FOLDER
-  if (given !== undefined) {
+  const input = process.env.BENCH_FOLDER
+  if (input !== undefined) {
     run('ip', 'link', 'set', 'lo', 'up')
-    return given
+    return input
   }
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   chmodSync(folder, 0o755)

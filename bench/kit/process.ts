@@ -137,14 +137,14 @@ function threadsOf(pid: number): [name: string, seconds: number][] {
 /** The largest sum of RSS between now and `stop()`. */
 export function watchPeakRss(roots: () => readonly number[]): { stop(): number } {
   let peak = 0
-  const look = () => {
+  const check = () => {
     peak = Math.max(peak, weigh(roots()).rssBytes)
   }
-  const timer = setInterval(look, 250)
+  const timer = setInterval(check, 250)
   return {
     stop() {
       clearInterval(timer)
-      look()
+      check()
       return peak
     },
   }

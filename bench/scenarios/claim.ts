@@ -34,9 +34,9 @@ const COLUMNS: Column[] = [
 ]
 
 /** The rows of a domain lie together, or among those of all others. */
-async function run({ folder, count, rounds, domainCount: most, only }: ScenarioOptions): Promise<Findings> {
+async function run({ folder, count, rounds, domainCount: max, only }: ScenarioOptions): Promise<Findings> {
   const measurements: Measurement[] = []
-  for (const domainCount of new Set([1, most])) {
+  for (const domainCount of new Set([1, max])) {
     const contender = domainCount === 1 ? '1 domain' : `${domainCount} domains`
     if (only && !contender.includes(only)) continue
     const dataDir = join(folder, `claim-${domainCount}`)

@@ -48,31 +48,31 @@ async function run(options: ScenarioOptions): Promise<Findings> {
     name,
   })
   const unlimited = ours('answers', { MAILHORN_DNS_RESPONSES_PER_SECOND: '0' })
-  const scenes: { contender: MailhornContender; asked?: typeof DNS }[] = [
+  const scenes: { contender: MailhornContender; requests?: typeof DNS }[] = [
     { contender: ours(QUIET) },
-    { contender: ours(ELSEWHERE), asked: UNBOUND },
-    { contender: ours('mail while asked'), asked: DNS },
+    { contender: ours(ELSEWHERE), requests: UNBOUND },
+    { contender: ours('mail while asked'), requests: DNS },
     ...(before === undefined
       ? []
-      : [{ contender: ours('mail while asked, before', {}, before), asked: DNS }]),
+      : [{ contender: ours('mail while asked, before', {}, before), requests: DNS }]),
   ]
   const contenders = [unlimited, ...scenes.map(({ contender }) => contender)]
   const measurements = await inTurns(options, contenders, contender => {
     const scene = scenes.find(candidate => candidate.contender === contender)
-    return scene ? mail(scene.contender, folder, count, scene.asked) : answers(unlimited, folder)
+    return scene ? mail(scene.contender, folder, count, scene.requests) : answers(unlimited, folder)
   })
   await unbound.end()
   return { columns: COLUMNS, measurements }
 }
 
 /** Accepted and delivered to one domain. */
-function mail(contender: MailhornContender, folder: string, count: number, asked?: typeof DNS) {
+function mail(contender: MailhornContender, folder: string, count: number, requests?: typeof DNS) {
   return withSink(folder, sink =>
     withStarted(contender, { held: false }, async () => {
       const load = { connections: HTTP_CONNECTIONS, domainCount: 1 }
       await contender.feed({ ...load, count: WARM_UP_COUNT })
       await sink.reached(WARM_UP_COUNT)
-      const flood = asked && startFlood(contender, folder, asked)
+      const flood = requests && startFlood(contender, folder, requests)
       const cpuBefore = contender.weigh().cpuSeconds
       const [{ beganAt, elapsedMs }, deliveredAt] = await Promise.all([
         contender.feed({ ...load, count }),

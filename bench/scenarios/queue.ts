@@ -39,7 +39,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const measurements = await inTurns(options, [ours], () =>
     withStarted(ours, { held: true }, async () => {
       fill(ours.databaseFile(), { count, domainCount })
-      const looked = await look(ours, count)
+      const looked = await check(ours, count)
       const rssMb = ours.weigh().rssBytes / 2 ** 20
       await ours.release()
       await pause(SETTLES_MS)
@@ -50,7 +50,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function look(ours: MailhornContender, count: number) {
+async function check(ours: MailhornContender, count: number) {
   const { url, admin } = ours.access()
   const login = await fetch(`${url}/auth/login`, {
     method: 'POST',

@@ -114,10 +114,10 @@ function startRunner(
   store.on(BROADCAST_DUE, times => {
     for (const at of times as number[]) runner.note(at)
   })
-  const look = () => runner.note(clock.now())
-  store.on(MISSED, look)
+  const poll = () => runner.note(clock.now())
+  store.on(MISSED, poll)
   stack.defer(runner.stop)
   if (!store.isShared) return
-  const looking = every(clock, LOOKUP_INTERVAL_MS, look)
+  const looking = every(clock, LOOKUP_INTERVAL_MS, poll)
   stack.defer(() => looking.cancel())
 }

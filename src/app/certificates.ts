@@ -18,7 +18,7 @@ import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
 import {
   type KeeperOptions,
-  type KeptCertificate,
+  type ManagedCertificate,
   startCertificateKeeper,
   unsealed,
 } from '../resources/certificates/keeper.ts'
@@ -27,7 +27,7 @@ import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery.ts'
 
-interface CertificateParts extends Pick<AppContext, 'config' | 'clock' | 'log' | 'store'> {
+interface CertificateContext extends Pick<AppContext, 'config' | 'clock' | 'log' | 'store'> {
   secrets: SecretKeys
 }
 
@@ -35,17 +35,17 @@ interface CertificateParts extends Pick<AppContext, 'config' | 'clock' | 'log' |
  * Opens the certificate of the listeners: from files, from an authority, or self-signed.
  * @throws ConfigError when the files cannot be used
  */
-export async function openCertificates(parts: CertificateParts): Promise<Certificates> {
-  return withDailyTicketKeys(await openSource(parts), parts.clock)
+export async function openCertificates(context: CertificateContext): Promise<Certificates> {
+  return withDailyTicketKeys(await openSource(context), context.clock)
 }
 
 /** @throws ConfigError when the files cannot be used */
-async function openSource(parts: CertificateParts): Promise<Certificates> {
-  const { config, clock, log } = parts
+async function openSource(context: CertificateContext): Promise<Certificates> {
+  const { config, clock, log } = context
   const { certFile, keyFile } = config.smtp.tls
   if (certFile === null || keyFile === null) {
     const own = ownCertificate(config.dataDir, mxNames(config), clock.now())
-    return config.acme.enabled ? givenCertificate(parts, own) : own
+    return config.acme.enabled ? givenCertificate(context, own) : own
   }
   const onError = (error: unknown) =>
     log.error(
@@ -63,16 +63,16 @@ async function openSource(parts: CertificateParts): Promise<Certificates> {
 
 /** Certificate of the authority, which any process may have obtained; the self-signed one until then. */
 async function givenCertificate(
-  { config: { mailHost }, log, store, secrets }: CertificateParts,
+  { config: { mailHost }, log, store, secrets }: CertificateContext,
   own: Certificates,
 ): Promise<Certificates> {
   const held = heldCertificate(own.current())
-  const look = async () => {
+  const refresh = async () => {
     const row = await findCertificate(store.db, mailHost)
     if (row?.chain && row.key) held.use({ cert: row.chain, key: unsealed(secrets, row.key, mailHost) })
   }
-  await look()
-  invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
+  await refresh()
+  invalidateOn(CERTIFICATE_CHANGED, store, refresh, error =>
     log.error(
       { event: 'certificate_not_read', err: error },
       'The new TLS certificate cannot be read; the previous one stays in use',
@@ -117,7 +117,7 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
 export function startCertificateOrders(context: AppContext): void {
   const { config, stack } = context
   if (!config.acme.enabled) return
-  const { keeper, onCertificate, requests } = keeperParts(context)
+  const { keeper, onCertificate, requests } = keeperContext(context)
   const stop = startCertificateKeeper(keeper, {
     host: config.mailHost,
     names: certificateNames(config),
@@ -128,16 +128,16 @@ export function startCertificateOrders(context: AppContext): void {
   stack.use(requests)
 }
 
-export interface KeeperParts {
+export interface KeeperContext {
   keeper: KeeperOptions
   /** Logs that a certificate was issued. */
-  onCertificate: KeptCertificate['onCertificate']
+  onCertificate: ManagedCertificate['onCertificate']
   /** Aborts requests in progress. */
   requests: AsyncDisposableStack
 }
 
 /** Creates the common parts of all certificate keepers. */
-export function keeperParts({ config, clock, log, store, security }: AppContext): KeeperParts {
+export function keeperContext({ config, clock, log, store, security }: AppContext): KeeperContext {
   const { acme, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const authorities = readAuthorities(acme.caFile)

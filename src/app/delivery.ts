@@ -70,14 +70,14 @@ export async function startDelivery({
   store.on('scheduled', times => {
     for (const at of times as number[]) releaser.note(at)
   })
-  const look = () => {
-    threads.look()
+  const poll = () => {
+    threads.poll()
     releaser.note(clock.now())
   }
-  store.on(MISSED, look)
-  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, look) : undefined
+  store.on(MISSED, poll)
+  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, poll) : undefined
   return {
-    look,
+    poll,
     pathsTo: threads.pathsTo,
     async stop(graceMs) {
       looking?.cancel()

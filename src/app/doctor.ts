@@ -105,9 +105,9 @@ function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
 
 function inboundOf(
   { mailHost, smtp, delivery }: Config,
-  parts: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
+  network: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
 ): Examination[] {
-  return smtp.inbound.listen ? [inboundMail({ ...parts, mailHost, port: delivery.port })] : []
+  return smtp.inbound.listen ? [inboundMail({ ...network, mailHost, port: delivery.port })] : []
 }
 
 function mtaStsOf(
@@ -115,7 +115,7 @@ function mtaStsOf(
   {
     records,
     policyId,
-    ...parts
+    ...network
   }: {
     records: ReturnType<typeof zoneRecords>
     resolver: Resolver
@@ -131,7 +131,7 @@ function mtaStsOf(
       mailHost: config.mailHost,
       port: config.delivery.port,
       publishedMode: policyId === undefined ? null : mode,
-      look: () => mxFaultOf(config, records, parts),
+      findFault: () => mxFaultOf(config, records, network),
     }),
   ]
 }
@@ -163,17 +163,17 @@ export function sharedDoctorRun(
   examine: () => Promise<DoctorReport>,
   clock: Clock,
 ): () => Promise<DoctorReport> {
-  let kept: { report: Promise<DoctorReport>; until: number } | undefined
+  let cached: { report: Promise<DoctorReport>; until: number } | undefined
   return () => {
-    if (kept && clock.monotonic() < kept.until) return kept.report
+    if (cached && clock.monotonic() < cached.until) return cached.report
     const entry = { report: examine(), until: Number.POSITIVE_INFINITY }
-    kept = entry
+    cached = entry
     entry.report.then(
       () => {
         entry.until = clock.monotonic() + REPORT_REUSE_MS
       },
       () => {
-        kept = undefined // the callers get the error; the next call runs again
+        cached = undefined // the callers get the error; the next call runs again
       },
     )
     return entry.report

@@ -37,8 +37,7 @@ export function fdBudget(
   limit = openFileLimit() ?? Number.POSITIVE_INFINITY,
 ): FdBudget {
   const left = Math.max(limit - OTHER_FILES, LEFT_MIN)
-  const within = (share: keyof typeof SHARES, most: number) =>
-    Math.min(most, Math.floor(left * SHARES[share]))
+  const within = (share: keyof typeof SHARES, max: number) => Math.min(max, Math.floor(left * SHARES[share]))
   return {
     http: within('http', COUNT_MAX.http),
     smtp: within('smtp', COUNT_MAX.smtp),

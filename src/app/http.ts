@@ -182,7 +182,7 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
   return { accept, preparation, links, broadcasts }
 }
 
-interface RouteParts {
+interface RouteServices {
   readiness: Readiness
   access: ApiAccess
   requestLog: RequestLog | undefined
@@ -196,13 +196,13 @@ interface RouteParts {
 }
 
 /** Returns all routes of the API except those that describe them. */
-function routesOf(context: AppContext, parts: RouteParts): Route[] {
+function routesOf(context: AppContext, services: RouteServices): Route[] {
   const { config, clock, store, newId, security } = context
   const { db, run } = store
-  const { access, sending, baseUrl } = parts
+  const { access, sending, baseUrl } = services
   const zone = zoneRecords(config, 0)
   return [
-    ...healthRoutes(parts.readiness),
+    ...healthRoutes(services.readiness),
     ...metricsRoutesOf(context),
     ...wellKnownRoutes({
       db,
@@ -219,16 +219,16 @@ function routesOf(context: AppContext, parts: RouteParts): Route[] {
       clock,
       requestsPerSecond: config.rateLimit.requestsPerSecond,
     }),
-    ...logRoutesOf(context, parts.requestLog),
-    ...operatorRoutes(context, parts.queueAdmin),
+    ...logRoutesOf(context, services.requestLog),
+    ...operatorRoutes(context, services.queueAdmin),
     ...startDomains(context),
-    ...eventRoutesOf(context, { feed: parts.feed, isValid: access.isValid }),
+    ...eventRoutesOf(context, { feed: services.feed, isValid: access.isValid }),
     ...templateRoutes({ db, run, clock, newId }),
-    ...parts.broadcastRoutes,
+    ...services.broadcastRoutes,
     ...audienceRoutesOf(context),
     ...fileRoutesOf(context, sending, baseUrl),
-    ...sendingRoutes(context, sending.accept, parts),
-    ...parts.linkRoutes,
+    ...sendingRoutes(context, sending.accept, services),
+    ...services.linkRoutes,
     ...readingRoutes(context, baseUrl),
   ].map(namingUnapplied)
 }
@@ -288,7 +288,7 @@ function startControl({
     accessTokenPrefix: config.accessTokens.prefix,
     pathsTo: workers.pathsTo,
   }
-  return startControlServer({ folder: config.dataDir, parts, log })
+  return startControlServer({ folder: config.dataDir, context: parts, log })
 }
 
 /** Creates the acceptance of emails that all kinds of submission share. */
@@ -329,7 +329,7 @@ function openAccept(
 function sendingRoutes(
   { clock, store, plans, workers: { reader, pathsTo }, security: { secrets } }: AppContext,
   accept: Accept,
-  { queueAdmin, readiness: { isDiskFull } }: RouteParts,
+  { queueAdmin, readiness: { isDiskFull } }: RouteServices,
 ): Route[] {
   const { db, find, run } = store
   const { horizonOf, quotaOf } = plans

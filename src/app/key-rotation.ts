@@ -55,7 +55,7 @@ export function startKeyRotation(context: AppContext): void {
         'DKIM keys could not be rotated; retrying later',
       ),
   })
-  store.on(ROTATION_WANTED, rounds.hurry)
+  store.on(ROTATION_WANTED, rounds.runSoon)
   stack.defer(rounds.stop)
   stack.use(asking)
 }

@@ -11,7 +11,7 @@ import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { type KnownTrackingHost, listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
 import { MISSED } from '../store/model/command.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
-import { type KeeperParts, keeperParts } from './certificates.ts'
+import { type KeeperContext, keeperContext } from './certificates.ts'
 import type { AppContext } from './context.ts'
 import { trackingBaseOf } from './tracking.ts'
 
@@ -36,7 +36,7 @@ export async function openLinkCertificates({
   security,
 }: AppContext): Promise<ContextFor> {
   let contexts: ReadonlyMap<string, SecureContext> = new Map()
-  const look = async () => {
+  const refresh = async () => {
     const rows = await listCertificates(store.db)
     contexts = new Map(
       rows
@@ -48,8 +48,8 @@ export async function openLinkCertificates({
     )
   }
   if (!config.acme.enabled) return () => undefined
-  await look()
-  invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
+  await refresh()
+  invalidateOn(CERTIFICATE_CHANGED, store, refresh, error =>
     log.error(
       { event: 'link_certificates_not_read', err: error },
       'Certificates of tracking hosts cannot be read; the previous ones stay in use',
@@ -63,7 +63,7 @@ export function startLinkCertificateOrders(context: AppContext): void {
   const { config, clock, log, store, stack } = context
   if (!config.acme.enabled || config.http.tlsListen === null) return
   const place = trackingBaseOf(config)
-  const keeping = keeperParts(context)
+  const keeping = keeperContext(context)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
   let mayBegin = ORDERS_AT_ONCE_MAX
@@ -115,7 +115,7 @@ export function startLinkCertificateOrders(context: AppContext): void {
  */
 function keep(
   { clock, store }: AppContext,
-  { keeper, onCertificate }: KeeperParts,
+  { keeper, onCertificate }: KeeperContext,
   { host, domainId: id, isServed }: KnownTrackingHost,
 ): () => Promise<void> {
   return startCertificateKeeper(keeper, {

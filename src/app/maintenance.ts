@@ -50,7 +50,7 @@ export function startMaintenance({
   clock,
   log,
 }: SweepersOptions): Pick<Sweeper, 'stop'> {
-  const parts = { ...store, plans, clock, servingSince: clock.monotonic() }
+  const deps = { ...store, plans, clock, servingSince: clock.monotonic() }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({
       task: what,
@@ -63,18 +63,18 @@ export function startMaintenance({
           `The maintenance task "${what}" failed; retrying later`,
         ),
     })
-  const ofDeletedDomains = start('delete mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
-  store.on(DOMAIN_DELETED, ofDeletedDomains.hurry)
+  const ofDeletedDomains = start('delete mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(deps))
+  store.on(DOMAIN_DELETED, ofDeletedDomains.runSoon)
   const ofDeletedAudiences = start('delete contacts of deleted audiences', HOUR_MS, () =>
-    sweepDeletedAudiences(parts),
+    sweepDeletedAudiences(deps),
   )
-  store.on(CONTACTS_DELETED, ofDeletedAudiences.hurry)
+  store.on(CONTACTS_DELETED, ofDeletedAudiences.runSoon)
   const ofWebhooks = start('delete deliveries of deleted webhooks', HOUR_MS, () =>
-    sweepWebhookDeliveries(parts),
+    sweepWebhookDeliveries(deps),
   )
-  store.on(WEBHOOK_CHANGED, ofWebhooks.hurry)
+  store.on(WEBHOOK_CHANGED, ofWebhooks.runSoon)
   const watched = {
-    ...parts,
+    ...deps,
     newId: createIdSource(),
     terms: rates,
     onAlert: (alert: OperatorAlertRow) =>
@@ -87,23 +87,23 @@ export function startMaintenance({
     start('check bounce and complaint rates', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
     ofDeletedAudiences,
-    start('finish interrupted imports', 10 * MINUTE_MS, () => sweepImports(parts)),
+    start('finish interrupted imports', 10 * MINUTE_MS, () => sweepImports(deps)),
     ofWebhooks,
-    start('delete old events', 24 * HOUR_MS, () => sweepEvents(parts)),
-    start('delete old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
-    start('delete expired sessions', HOUR_MS, () => sweepSessions(parts)),
-    start('delete old sign-in locations', 24 * HOUR_MS, () => sweepSignInPlaces(parts)),
-    start('delete expired links to emails', HOUR_MS, () => sweepShares(parts)),
-    start('delete old reports', HOUR_MS, () => sweepReports(parts)),
-    start('delete emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
-    start('delete received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(parts)),
+    start('delete old events', 24 * HOUR_MS, () => sweepEvents(deps)),
+    start('delete old idempotency keys', HOUR_MS, () => sweepKeys(deps)),
+    start('delete expired sessions', HOUR_MS, () => sweepSessions(deps)),
+    start('delete old sign-in locations', 24 * HOUR_MS, () => sweepSignInPlaces(deps)),
+    start('delete expired links to emails', HOUR_MS, () => sweepShares(deps)),
+    start('delete old reports', HOUR_MS, () => sweepReports(deps)),
+    start('delete emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(deps)),
+    start('delete received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(deps)),
     start('delete logged requests beyond retention', HOUR_MS, () =>
-      sweepRequests({ ...parts, retentionDays: logRetentionDays }),
+      sweepRequests({ ...deps, retentionDays: logRetentionDays }),
     ),
-    start('delete metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
-    start('delete expired MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
-    start('delete old destination counters', 24 * HOUR_MS, () => sweepDestinations(parts)),
-    start('delete unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
+    start('delete metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(deps)),
+    start('delete expired MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(deps)),
+    start('delete old destination counters', 24 * HOUR_MS, () => sweepDestinations(deps)),
+    start('delete unused files', 24 * HOUR_MS, () => sweepFiles(deps)),
   ]
   return {
     async stop() {

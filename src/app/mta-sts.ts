@@ -60,7 +60,7 @@ export function startMtaSts(context: AppContext): void {
     const mxFault = await mxFaultOf(config, records, { resolver, clock })
     const { mode, isUncertain } = await decideMode(mxFault)
     recheck.cancel()
-    if (isUncertain) recheck = clock.timer(RECHECK_MS, () => rounds.hurry())
+    if (isUncertain) recheck = clock.timer(RECHECK_MS, () => rounds.runSoon())
     const policy = policyOf(config, records, mode)
     const fault = policy ? await faultOf(config, policy, outbound) : 'it is off'
     const id = policy && fault === undefined ? policy.id : ''
@@ -82,12 +82,12 @@ export function startMtaSts(context: AppContext): void {
     onError: error =>
       log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
   })
-  store.on(CERTIFICATE_CHANGED, rounds.hurry)
+  store.on(CERTIFICATE_CHANGED, rounds.runSoon)
   stack.defer(resolver.close)
   stack.defer(() => recheck.cancel())
   stack.defer(rounds.stop)
   stack.defer(outbound.close)
-  stack.defer(security.certificates.onChange(rounds.hurry))
+  stack.defer(security.certificates.onChange(rounds.runSoon))
 }
 
 /**

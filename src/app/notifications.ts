@@ -68,7 +68,7 @@ function startWebhookNotices(
         'Notices of disabled webhooks could not be sent; retrying in 1 h',
       ),
   })
-  store.on(WEBHOOK_DISABLED, sweeper.hurry)
+  store.on(WEBHOOK_DISABLED, sweeper.runSoon)
   return sweeper
 }
 
@@ -90,8 +90,8 @@ function startDsnNotices(
         'Delivery status notifications could not be sent; retrying in 10 min',
       ),
   })
-  store.on(DSN_DUE, sweeper.hurry)
-  store.on(MISSED, sweeper.hurry)
+  store.on(DSN_DUE, sweeper.runSoon)
+  store.on(MISSED, sweeper.runSoon)
   return sweeper
 }
 

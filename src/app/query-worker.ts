@@ -57,14 +57,14 @@ export function createQueryWorker(options: QueryWorkerOptions): QueryWorker {
     log,
   })
   const ask = <K extends keyof ReadingFunctions>(name: K): ReadingFunctions[K] => {
-    const asked = async (input: unknown) => {
+    const call = async (input: unknown) => {
       worker.startOnce()
       if (!caller) throw new WorkerEnded('the query worker has stopped')
       if (caller.pendingCount() >= WAITING_MAX)
         throw new TooManyWaiting(`more than ${WAITING_MAX} questions wait for the query worker`)
       return caller.call(name, input).catch(asThrown)
     }
-    return asked as ReadingFunctions[K]
+    return call as ReadingFunctions[K]
   }
 
   return {

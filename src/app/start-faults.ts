@@ -153,10 +153,10 @@ function listenersOf({ http, smtp, acme, dns, roles }: Config) {
  * before the start writes anything.
  * @throws the error of binding, with the address and the port
  */
-export async function checkListeners(config: Config, parts: { clock: Clock; log: Log }): Promise<void> {
+export async function checkListeners(config: Config, context: { clock: Clock; log: Log }): Promise<void> {
   await using stack = new AsyncDisposableStack()
   for (const { key, place } of listenersOf(config))
-    stack.defer(key === 'dns.listen' ? await openDns(place, parts) : await openTcp(place))
+    stack.defer(key === 'dns.listen' ? await openDns(place, context) : await openTcp(place))
 }
 
 async function openDns(

@@ -80,10 +80,10 @@ export async function knownSimulatorDomains(
   { mailHost, simulator }: Pick<Config, 'mailHost' | 'simulator'>,
   { db, run }: Pick<Store<ServiceCommands>, 'db' | 'run'>,
 ): Promise<ReadonlySet<string>> {
-  const kept = (await readSetting(db, SIMULATOR_DOMAINS)) ?? ''
-  const afterMailHost = new Set([...kept.split(' ').filter(Boolean), simulatorOf(mailHost)])
+  const stored = (await readSetting(db, SIMULATOR_DOMAINS)) ?? ''
+  const afterMailHost = new Set([...stored.split(' ').filter(Boolean), simulatorOf(mailHost)])
   const value = [...afterMailHost].join(' ')
-  if (value !== kept) await run('putSetting', { key: SIMULATOR_DOMAINS, value })
+  if (value !== stored) await run('putSetting', { key: SIMULATOR_DOMAINS, value })
   return new Set([simulator.domain, LABORATORY_SIMULATOR, ...afterMailHost])
 }
 

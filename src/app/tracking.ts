@@ -84,16 +84,16 @@ async function followTrackingHosts({
 }: Pick<AppContext, 'config' | 'log' | 'store'>): Promise<{ has(host: string): boolean }> {
   const place = trackingBaseOf(config)
   let hosts: ReadonlySet<string> = new Set()
-  const look = async () => {
+  const refresh = async () => {
     const known = await listTrackingHosts(store.db, place)
     hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
   }
-  invalidateOn(LINK_HOST_CHANGED, store, look, error =>
+  invalidateOn(LINK_HOST_CHANGED, store, refresh, error =>
     log.error(
       { event: 'link_hosts_not_read', err: error },
       'Tracking hosts could not be read from the database; the previous ones stay in use',
     ),
   )
-  await look()
+  await refresh()
   return { has: host => hosts.has(host) }
 }

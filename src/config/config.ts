@@ -212,11 +212,11 @@ function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
 /** Reports smart hosts that are one of the own listeners. */
 function returningSmartHosts({ delivery, smartHosts, smtp, mailHost }: Config): string[] {
   const machine = thisMachine(mailHost)
-  const given = [
+  const hosts = [
     ['delivery.smart_host', delivery.smartHost] as const,
     ...Object.entries(smartHosts).map(([name, { url }]) => [`smart_hosts.${name}.url`, url] as const),
   ]
-  return given.flatMap(([key, host]) => {
+  return hosts.flatMap(([key, host]) => {
     const listener = host && ownListener(host, smtp, machine)
     if (!listener) return []
     return [`${key}: leads back to this installation (${listener}); mail would be sent in a loop`]

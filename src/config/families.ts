@@ -9,7 +9,7 @@ export const families = {
   },
   plans: {
     retentionDays: limit(90, 'Retention of emails of accounts on the plan; `none` keeps them forever.', {
-      least: 1,
+      min: 1,
       unit: 'days',
     }),
     daily: limit(null, 'Quota of recipients per UTC day.', { shown: 'none' }),
@@ -20,16 +20,16 @@ export const families = {
       null,
       'Maximum number of concurrent SMTP sessions to the mailbox provider, such as `google`.',
       {
-        least: 1,
+        min: 1,
         shown: 'by a table',
       },
     ),
     messagesPerConnection: limit(null, 'Maximum number of messages per SMTP session to the provider.', {
-      least: 1,
+      min: 1,
       shown: 'by a table',
     }),
     messagesPerSecond: limit(null, 'Maximum rate of delivery attempts to the provider.', {
-      least: 1,
+      min: 1,
       shown: 'any number',
     }),
   },

@@ -33,8 +33,8 @@ ${rows.join('\n')}
 
 function row(key: string, setting: Setting<unknown>, shipped: unknown): string {
   const { doc, unit, range, planned } = setting
-  const parts = [doc, unit && `In ${unit}.`, range && rangeText(range), planned && '*Planned.*']
-  const meaning = parts.filter(Boolean).join(' ')
+  const sentences = [doc, unit && `In ${unit}.`, range && rangeText(range), planned && '*Planned.*']
+  const meaning = sentences.filter(Boolean).join(' ')
   return `| \`${key}\` | \`${environmentName(key)}\` | ${defaultOf(setting, shipped)} | ${meaning} |`
 }
 
@@ -44,7 +44,7 @@ function defaultOf({ shown, fallback }: Setting<unknown>, shipped: unknown): str
   return `\`${fallback}\``
 }
 
-function rangeText({ least = 0, most }: NonNullable<Setting<unknown>['range']>): string {
-  if (most !== undefined) return `From ${least} to ${most}.`
-  return least > 0 ? `At least ${least}.` : ''
+function rangeText({ min = 0, max }: NonNullable<Setting<unknown>['range']>): string {
+  if (max !== undefined) return `From ${min} to ${max}.`
+  return min > 0 ? `At least ${min}.` : ''
 }

@@ -71,7 +71,7 @@ export const schema = {
     connectionsPerClient: integer(
       200,
       'Maximum number of open connections per client address (IPv6: /56) to each HTTP listener. `http.trusted_proxies` are exempt. This machine may use half of all connections if that is more.',
-      { least: 1 },
+      { min: 1 },
     ),
   },
   smtp: {
@@ -167,7 +167,7 @@ export const schema = {
     authorityPort: integer(
       53,
       'Port of the authoritative name servers that domain checks query. Change it only in test setups.',
-      { least: 1, most: 65_535 },
+      { min: 1, max: 65_535 },
     ),
     addresses: addresses(
       'Public IP addresses of this host, for the A and AAAA records of the provider zone.',
@@ -184,22 +184,22 @@ export const schema = {
     responsesPerSecond: integer(
       20,
       'Response rate limit: identical UDP responses per second to one network (/24, /56); 0 means no limit.',
-      { most: 1_000_000 },
+      { max: 1_000_000 },
     ),
   },
   domains: {
     pendingMax: integer(100, 'Maximum number of unverified domains per account.', {
-      least: 1,
+      min: 1,
     }),
   },
   dkim: {
     rotateAfterDays: integer(180, 'Interval of automatic DKIM key rotation; 0 means manual rotation only.', {
-      most: 3_650,
+      max: 3_650,
       unit: 'days',
     }),
   },
   delivery: {
-    port: integer(25, 'Port of MX hosts. Change it only in test setups.', { least: 1, most: 65_535 }),
+    port: integer(25, 'Port of MX hosts. Change it only in test setups.', { min: 1, max: 65_535 }),
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses. For test setups only.'),
     sourceIps: sourceIps(
       'Source IP addresses of outbound connections, each with its EHLO name unless that is `mail_host`: `192.0.2.1=mail1.example.com,192.0.2.2=mail2.example.com`.',
@@ -210,24 +210,24 @@ export const schema = {
     warmupCaps: warmupCaps(
       'Daily limits of an address in warm-up: messages to one mailbox provider on the first, second, … day. After the last day there is no limit.',
     ),
-    threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
+    threads: integer(0, 'Delivery threads; 0 means one per core.', { max: 64 }),
     mtaSts: flag(true, 'Enforce the MTA-STS policies of receiving domains.'),
     tlsReportsFrom: optionalText(
       'Sender address of daily TLS reports to receiving domains that request them. It must be at a verified domain of an account.',
     ),
     policyPort: integer(443, 'Port of MTA-STS policy hosts. Change it only in test setups.', {
-      least: 1,
-      most: 65_535,
+      min: 1,
+      max: 65_535,
     }),
     caFile: authoritiesFile(
       'Certificate authorities trusted for MX hosts and policy hosts (PEM file) instead of those of the runtime. For test setups.',
     ),
     connections: integer(1_000, 'Maximum number of concurrent deliveries to all destinations.', {
-      least: 1,
-      most: 100_000,
+      min: 1,
+      max: 100_000,
     }),
     accountConnections: limit(null, 'Maximum number of concurrent deliveries per account.', {
-      least: 1,
+      min: 1,
       shown: 'any number',
     }),
     smartHost: smartHost(
@@ -239,8 +239,8 @@ export const schema = {
       'Deliveries that were in progress when the service was killed may have arrived. `retry` sends them again; `hold` holds them until the operator releases or cancels them.',
     ),
     expireAfterHours: integer(48, 'Maximum lifetime of a delivery in the queue; afterwards it expires.', {
-      least: 1,
-      most: 24 * 14,
+      min: 1,
+      max: 24 * 14,
       unit: 'hours',
     }),
   },
@@ -249,25 +249,25 @@ export const schema = {
       500,
       'Alert the operator when the hard bounces of an account reach this number per 10,000 deliveries in 24 hours.',
       {
-        least: 1,
+        min: 1,
       },
     ),
     alertComplaints: limit(
       10,
       'Alert the operator when the complaints about an account reach this number per 10,000 deliveries in 24 hours.',
-      { least: 1 },
+      { min: 1 },
     ),
     pauseBounces: limit(
       1_000,
       'Hold the mail of an account when its hard bounces reach this number per 10,000 deliveries in 24 hours.',
       {
-        least: 1,
+        min: 1,
       },
     ),
     pauseComplaints: limit(
       30,
       'Hold the mail of an account when the complaints reach this number per 10,000 deliveries in 24 hours.',
-      { least: 1 },
+      { min: 1 },
     ),
   },
   spam: {
@@ -333,7 +333,7 @@ export const schema = {
     retentionDays: integer(
       30,
       'Retention of the request log, `GET /logs`; at most that of the plan. 0 means that requests are not logged.',
-      { most: 3_650, unit: 'days' },
+      { max: 3_650, unit: 'days' },
     ),
     bodies: flag(true, 'Whether the request log stores bodies of requests and replies, without secrets.'),
   },

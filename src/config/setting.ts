@@ -19,8 +19,8 @@ export interface Setting<T> {
 }
 
 interface NumberRange {
-  least?: number
-  most?: number
+  min?: number
+  max?: number
 }
 
 /** Describes an invalid value. The message completes the sentence "<key> …". */
@@ -98,20 +98,20 @@ export function flag(fallback: boolean, doc: string): Setting<boolean> {
 export function integer(
   fallback: number,
   doc: string,
-  { least = 0, most, ...extras }: NumberRange & Extras = {},
+  { min = 0, max, ...extras }: NumberRange & Extras = {},
 ): Setting<number> {
-  const range = { least, ...(most !== undefined && { most }) }
-  return { read: raw => integerOf(raw, least, most), fallback, doc, range, ...extras }
+  const range = { min, ...(max !== undefined && { max }) }
+  return { read: raw => integerOf(raw, min, max), fallback, doc, range, ...extras }
 }
 
 /** Reads a number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
 export function limit(
   fallback: number | null,
   doc: string,
-  { least = 0, ...extras }: { least?: number } & Extras = {},
+  { min = 0, ...extras }: { min?: number } & Extras = {},
 ): Setting<number | null> {
-  const read = (raw: unknown) => (raw === null || raw === '' || raw === 'none' ? null : integerOf(raw, least))
-  return { read, fallback, doc, range: { least }, ...extras }
+  const read = (raw: unknown) => (raw === null || raw === '' || raw === 'none' ? null : integerOf(raw, min))
+  return { read, fallback, doc, range: { min }, ...extras }
 }
 
 export function list(
@@ -219,11 +219,10 @@ function readFlag(raw: unknown): boolean {
 }
 
 /** @throws SettingFault */
-export function integerOf(raw: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
+export function integerOf(raw: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new SettingFault('must be an integer')
-  if (value < least || value > most)
-    throw new SettingFault(`must be between ${least} and ${most}; got ${value}`)
+  if (value < min || value > max) throw new SettingFault(`must be between ${min} and ${max}; got ${value}`)
   return value
 }
 

@@ -84,7 +84,7 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
   const listeners = new Set<(pair: CertificatePair) => void>()
   let seen = changedAt()
   let pair = read()
-  const look = () => {
+  const refresh = () => {
     try {
       const at = changedAt()
       if (at === seen) return
@@ -95,7 +95,7 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
       onError(error)
     }
   }
-  const looking = every(clock, CHECK_INTERVAL_MS, look)
+  const looking = every(clock, CHECK_INTERVAL_MS, refresh)
   return {
     current: () => pair,
     onChange(listener) {

@@ -44,7 +44,7 @@ export function startDueTimer(options: DueTimerOptions): DueTimer {
     }
     return 0
   }
-  const look = () => {
+  const poll = () => {
     const parkedForMs = parkedMs(task, clock)
     if (parkedForMs > 0) return arm(parkedForMs)
     working = inTask(task, workOff)
@@ -61,10 +61,10 @@ export function startDueTimer(options: DueTimerOptions): DueTimer {
   const arm = (minMs: number) => {
     timer?.cancel()
     if (stopped || working || nextAt === Number.POSITIVE_INFINITY) return
-    timer = clock.timer(Math.max(minMs, Math.min(nextAt - clock.now(), longestSleepMs)), look)
+    timer = clock.timer(Math.max(minMs, Math.min(nextAt - clock.now(), longestSleepMs)), poll)
   }
 
-  look()
+  poll()
   return {
     note(at) {
       if (at >= nextAt) return

@@ -18,38 +18,38 @@ export interface ExpiringMap<V> {
 /** @param most maximum number of entries */
 export function createExpiringMap<V>(
   clock: Clock,
-  { keptMs, most }: { keptMs: number; most: number },
+  { ttlMs, maxEntries }: { ttlMs: number; maxEntries: number },
 ): ExpiringMap<V> {
-  const kept = new BoundedMap<string, { value: V; until: number }>(most)
+  const entries = new BoundedMap<string, { value: V; until: number }>(maxEntries)
   return {
     get(key) {
-      const known = kept.get(key)
+      const known = entries.get(key)
       if (known && known.until > clock.monotonic()) return known.value
-      kept.delete(key)
+      entries.delete(key)
       return undefined
     },
-    set(key, value, forMs = keptMs) {
-      kept.set(key, { value, until: clock.monotonic() + forMs })
+    set(key, value, forMs = ttlMs) {
+      entries.set(key, { value, until: clock.monotonic() + forMs })
     },
-    delete: key => void kept.delete(key),
-    clear: () => kept.clear(),
+    delete: key => void entries.delete(key),
+    clear: () => entries.clear(),
   }
 }
 
 /**
  * Caches the promise of a look-up, so that concurrent callers share it. A failed look-up is removed.
- * @param keptMs time to live of the result from its arrival on, if it differs from that of the map
+ * @param ttlMs time to live of the result from its arrival on, if it differs from that of the map
  */
 export function keepUnlessFailed<V>(
   map: ExpiringMap<Promise<V>>,
   key: string,
   found: Promise<V>,
-  keptMs?: (value: V) => number | undefined,
+  ttlMs?: (value: V) => number | undefined,
 ): Promise<V> {
   map.set(key, found)
   found.then(
     value => {
-      const forMs = keptMs?.(value)
+      const forMs = ttlMs?.(value)
       if (forMs !== undefined && map.get(key) === found) map.set(key, found, forMs)
     },
     () => {

@@ -6,7 +6,7 @@ import { TooManyWaiting } from './semaphore.ts'
 /** Limits of waiting callers. A caller beyond a limit is rejected. */
 interface WaitingLimits {
   maxPerOwner?: number
-  most?: number
+  max?: number
 }
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 export class FairSemaphore {
-  readonly #most: number
+  readonly #max: number
   readonly #maxPerOwner: number
   readonly #maxWaiting: number
   readonly #maxWaitingPerOwner: number
@@ -24,10 +24,10 @@ export class FairSemaphore {
   readonly #waiting: Waiting[] = []
   #taken = 0
 
-  constructor(most: number, maxPerOwner: number, waitingLimits: WaitingLimits = {}) {
-    this.#most = most
+  constructor(max: number, maxPerOwner: number, waitingLimits: WaitingLimits = {}) {
+    this.#max = max
     this.#maxPerOwner = maxPerOwner
-    this.#maxWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
+    this.#maxWaiting = waitingLimits.max ?? Number.POSITIVE_INFINITY
     this.#maxWaitingPerOwner = waitingLimits.maxPerOwner ?? Number.POSITIVE_INFINITY
   }
 
@@ -51,13 +51,13 @@ export class FairSemaphore {
    */
   take(owner: string, amount = 1): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      const asked: Waiting = { owner, amount, enter: resolve }
-      this.#waiting.push(asked)
+      const entry: Waiting = { owner, amount, enter: resolve }
+      this.#waiting.push(entry)
       this.#letIn()
       const ownCount = this.#waiting.filter(one => one.owner === owner).length
-      if (!this.#waiting.includes(asked)) return
+      if (!this.#waiting.includes(entry)) return
       if (this.#waiting.length <= this.#maxWaiting && ownCount <= this.#maxWaitingPerOwner) return
-      this.#waiting.splice(this.#waiting.indexOf(asked), 1)
+      this.#waiting.splice(this.#waiting.indexOf(entry), 1)
       reject(new TooManyWaiting('too many are waiting'))
     })
   }
@@ -67,7 +67,7 @@ export class FairSemaphore {
    */
   #letIn(): void {
     for (let next = this.#nextIndex(); next >= 0; next = this.#nextIndex()) {
-      if (this.#taken + this.#waiting[next]!.amount > this.#most) return
+      if (this.#taken + this.#waiting[next]!.amount > this.#max) return
       const [admitted] = this.#waiting.splice(next, 1) as [Waiting]
       admitted.enter(this.#hold(admitted))
     }

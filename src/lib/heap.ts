@@ -15,9 +15,9 @@ export function createHeap<T>(rank: (item: T) => number): Heap<T> {
   const items: { item: T; rank: number }[] = []
 
   const swap = (a: number, b: number) => {
-    const kept = items[a]!
+    const moved = items[a]!
     items[a] = items[b]!
-    items[b] = kept
+    items[b] = moved
   }
   const rise = (from: number) => {
     for (let at = from; at > 0; ) {

@@ -40,7 +40,7 @@ export interface Metrics {
   text(): string
 }
 
-interface Kept extends Counter {
+interface RegisteredCounter extends Counter {
   values: Map<string, number>
 }
 
@@ -71,7 +71,7 @@ export function createProcessMetrics(): Metrics {
 }
 
 export function createMetrics(): Metrics {
-  const counters = new Map<string, Kept>()
+  const counters = new Map<string, RegisteredCounter>()
   /** Functions that write the lines of a metric, by its name. */
   const written = new Map<string, () => string[]>()
   const register = (name: string, help: string, type: MetricType, lines: () => string[]) =>
@@ -82,17 +82,17 @@ export function createMetrics(): Metrics {
   return {
     counter(name, help, known = []) {
       const full = `mailhorn_${name}_total`
-      const kept = counters.get(full) ?? createCounter()
+      const registered = counters.get(full) ?? createCounter()
       for (const labels of known) {
         const key = labelText(labels)
-        if (!kept.values.has(key)) kept.values.set(key, 0)
+        if (!registered.values.has(key)) registered.values.set(key, 0)
       }
       if (!counters.has(full))
         register(full, help, 'counter', () =>
-          [...kept.values].map(([key, value]) => `${full}${key} ${value}`),
+          [...registered.values].map(([key, value]) => `${full}${key} ${value}`),
         )
-      counters.set(full, kept)
-      return kept
+      counters.set(full, registered)
+      return registered
     },
     gauge: (name, help, read) => registerReading(`mailhorn_${name}`, help, 'gauge', read),
     total: (name, help, read) => registerReading(`mailhorn_${name}_total`, help, 'counter', read),
@@ -103,7 +103,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-function createCounter(): Kept {
+function createCounter(): RegisteredCounter {
   const values = new Map<string, number>()
   return {
     values,

@@ -13,14 +13,14 @@ export function singleFlight<T>(
   keyOf: (what: T) => string,
   onError: (error: unknown) => void,
 ): SingleFlight<T> {
-  const asked = new Map<string, T>()
+  const requested = new Map<string, T>()
   let running: Promise<void> | undefined
   let stopped = false
 
   const rounds = async () => {
-    while (asked.size > 0 && !stopped) {
-      const what = [...asked.values()]
-      asked.clear()
+    while (requested.size > 0 && !stopped) {
+      const what = [...requested.values()]
+      requested.clear()
       await work(what).catch(onError)
     }
     running = undefined
@@ -28,7 +28,7 @@ export function singleFlight<T>(
   return {
     ask(what) {
       if (stopped) return
-      asked.set(keyOf(what), what)
+      requested.set(keyOf(what), what)
       running ??= rounds()
     },
     async stop() {

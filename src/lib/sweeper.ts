@@ -6,7 +6,7 @@ export interface Sweeper {
   /** Starts no further round. Resolves when the step in progress has ended. */
   stop(): Promise<void>
   /** Starts the next round at once, or right after the one in progress. */
-  hurry(): void
+  runSoon(): void
 }
 
 interface SweeperOptions {
@@ -82,7 +82,7 @@ export function startSweeper({ task, sweep, everyMs, clock, onError }: SweeperOp
       wake()
       await running
     },
-    hurry() {
+    runSoon() {
       isUrgent = true
       wake()
     },

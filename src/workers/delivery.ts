@@ -178,9 +178,9 @@ const worker = new DeliveryWorker({
     adaptiveLimit: createAdaptiveLimit({
       clock,
       busyShare: createEventLoopUtilization(),
-      most: slotsMax,
+      max: slotsMax,
     }),
-    most: slotsMax,
+    max: slotsMax,
     maxPerAccount: Math.ceil((connections.maxPerAccount ?? Number.POSITIVE_INFINITY) / settings.threadCount),
   }),
   warmupBudgets: createWarmupBudgets({

@@ -74,10 +74,10 @@ const publishedZone = async () => {
   return zoneOf(records.map(record => (record.type === 'SOA' ? { ...record, serial } : record)))
 }
 let served = await publishedZone()
-const look = async () => {
+const refresh = async () => {
   served = await publishedZone()
 }
-invalidateOn(SETTING_PUT, writer, look, error =>
+invalidateOn(SETTING_PUT, writer, refresh, error =>
   log.error(
     { event: 'dns_zone_not_read', err: error },
     'The provider zone could not be read from the database; the previous records are served',

@@ -75,7 +75,7 @@ const dispatcher = new Dispatcher({
 
 stack.defer(() => dispatcher.stop(GRACE_MS))
 
-const look = async () => {
+const poll = async () => {
   for await (const { webhookId, at } of stepDueWebhooks(db)) dispatcher.note(webhookId, at)
 }
 const unseen = throttledLog(
@@ -85,7 +85,7 @@ const unseen = throttledLog(
   'Due webhook deliveries could not be looked up',
 )
 const lookAgain = () => {
-  look().catch(error => unseen({ err: error }))
+  poll().catch(error => unseen({ err: error }))
 }
 writer.on(WEBHOOK_DUE, ids => {
   for (const id of ids) dispatcher.note(id as Id, clock.now())

@@ -36,13 +36,13 @@ attack("another account's objects", async ({ field, note }) => {
       `/inbound/${received}/raw`,
     ],
   ]
-  let asked = 0
+  let requests = 0
   for (const path of paths)
     for (const token of [eve.session, eve.apiKey]) {
       const { status, body } = await call('GET', path, { token })
       assert.ok(status === 404 || status === 403 || status === 401, `${path}: ${status}`)
       assert.not.match(JSON.stringify(body), /private/)
-      asked += 1
+      requests += 1
     }
   for (const [method, path, body] of [
     ['DELETE', `/templates/${template}`, undefined],
@@ -57,10 +57,10 @@ attack("another account's objects", async ({ field, note }) => {
   ] as const) {
     const { status } = await call(method, path, { token: eve.session, ...(body && { body }) })
     assert.ok(status >= 400 && status < 500, `${method} ${path}: ${status}`)
-    asked += 1
+    requests += 1
   }
   assert.is((await call('GET', `/templates/${template}`, { token: ann.session })).status, 200)
-  note(`${asked} calls, none answered`)
+  note(`${requests} calls, none answered`)
 })
 
 attack('senders that are not the account’s, and headers that are ours', async ({ field }) => {

@@ -24,7 +24,7 @@ export function ask(
       agent: false,
       localAddress: '127.80.0.1',
     }
-    const asked = request(
+    const requests = request(
       { ...options, headers: { 'content-length': Buffer.byteLength(body), ...headers } },
       reply => {
         let text = ''
@@ -34,7 +34,7 @@ export function ask(
         reply.on('end', () => resolve({ status: reply.statusCode!, headers: reply.headers, text }))
       },
     )
-    asked.on('error', reject).end(body)
+    requests.on('error', reject).end(body)
   })
 }
 

@@ -149,15 +149,15 @@ async function quieten(
   notes: string[],
   faults: string[],
 ): Promise<void> {
-  const most = before + GROWTH_BYTES_MAX
+  const limit = before + GROWTH_BYTES_MAX
   const deadline = performance.now() + QUIET_MS
   let now = residentBytes(pid)
-  while (now > most && performance.now() < deadline) {
+  while (now > limit && performance.now() < deadline) {
     await pause(LOOK_EVERY_MS)
     now = residentBytes(pid)
   }
   notes.push(`${mib(before)} MB before, ${mib(now)} MB after`)
-  if (now > most) faults.push(`${mib(now)} MB a minute later, which were ${mib(before)} MB before`)
+  if (now > limit) faults.push(`${mib(now)} MB a minute later, which were ${mib(before)} MB before`)
 }
 
 /** Why a row of this system's `/proc` cannot be tried. */

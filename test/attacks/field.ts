@@ -112,7 +112,7 @@ export async function openField({ settings = {}, dataDir, logFile }: FieldOption
       get end() {
         return end
       },
-      call: (method, path, asked) => program.call(method, path, asked),
+      call: (method, path, requests) => program.call(method, path, requests),
       async killAndStart() {
         expectsEnd = true
         await program.end('SIGKILL')

@@ -46,11 +46,11 @@ async function flood(field: Field, { count, addresses, net, pieces }: Flood): Pr
   const machine = makeMemoryCgroup(MACHINE_BYTES)
   for (const one of [pid, ...childrenOf(pid)]) machine?.take(one)
   const sockets: Socket[] = []
-  let most = 0
+  let limit = 0
   const watchFor = async (ms: number) => {
     for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_EVERY_MS)) {
       if (field.end !== undefined) return
-      most = Math.max(most, residentBytes(pid))
+      limit = Math.max(limit, residentBytes(pid))
     }
   }
   try {
@@ -68,8 +68,8 @@ async function flood(field: Field, { count, addresses, net, pieces }: Flood): Pr
   }
   await watchFor(AFTER_MS)
   if (field.end === undefined) machine?.close()
-  const mib = Math.round(most / MIB)
-  if (most > RESIDENT_BYTES_MAX) throw new Error(`${mib} MB resident`)
+  const mib = Math.round(limit / MIB)
+  if (limit > RESIDENT_BYTES_MAX) throw new Error(`${mib} MB resident`)
   return `at most ${mib} MB resident`
 }
 

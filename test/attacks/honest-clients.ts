@@ -78,12 +78,12 @@ async function post(
   signal: AbortSignal,
 ): Promise<void> {
   const text = JSON.stringify(body)
-  const asked = request({
+  const requests = request({
     ...{ host: '127.0.0.1', port, path, method: 'POST', agent: false, localAddress: FROM[kind], signal },
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
   })
-  asked.end(text)
-  const [response] = await once(asked, 'response')
+  requests.end(text)
+  const [response] = await once(requests, 'response')
   const pieces: Buffer[] = []
   for await (const piece of response) pieces.push(piece)
   if (response.statusCode !== 200)

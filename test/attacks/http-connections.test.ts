@@ -111,13 +111,13 @@ attack(
     })
     await field.call('GET', '/healthz') // by then the service knows of all of them
     const began = performance.now()
-    const most = socketCount(pid)
+    const max = socketCount(pid)
     /** Honest clients come and go meanwhile. */
     const few = before + 20
     while (socketCount(pid) > few && performance.now() - began < LET_GO_WITHIN_MS) await pause(LOOK_EVERY_MS)
     const left = socketCount(pid)
     note(
-      `${before} sockets before, ${most} at first, ${left} after ${Math.round((performance.now() - began) / 1_000)} s`,
+      `${before} sockets before, ${max} at first, ${left} after ${Math.round((performance.now() - began) / 1_000)} s`,
     )
     assert.ok(left <= few, `${left - before} sockets are still held after ${LET_GO_WITHIN_MS / 1_000} s`)
   },

@@ -387,15 +387,15 @@ attack('signatures cover what could be added later', async ({ field }) => {
 attack('questions to the name server: zone transfers, ANY, other zones, rubbish', async ({ field, note }) => {
   const server = `127.0.0.1:${field.ports.dns}`
   const name = field.visit.dnsName
-  for (const [asked, type] of [
+  for (const [requests, type] of [
     [name, 'ANY'],
     ['mailhorn.test', 'AXFR'],
     ['example.com', 'A'],
     ['mailhorn.test', 'TYPE65280'],
   ] as const) {
-    const packet = queryPacket(asked, type)
+    const packet = queryPacket(requests, type)
     const reply = await exchangeUdp(server, packet, AbortSignal.timeout(5_000))
-    assert.ok(reply.length <= packet.length * 8, `${type} of ${asked}: ${reply.length} bytes`)
+    assert.ok(reply.length <= packet.length * 8, `${type} of ${requests}: ${reply.length} bytes`)
   }
   const { answers } = await askServer(server, name, 'TXT')
   assert.is(answers.length, 1)

@@ -57,8 +57,8 @@ function markdown(all: readonly RowResult[]): string {
     const latencies = honest.map(({ p99Ms }) => p99Ms)
     const slowest = honest.find(({ p99Ms }) => p99Ms === Math.max(...latencies))
     const p99 = slowest ? `${slowest.p99Ms} ms (${slowest.kind})` : '–'
-    const said = [note, ...(result === 'failed' ? faults : [])].filter(Boolean).join('; ')
-    return `| ${[series, row, result, p99, said].map(cell).join(' | ')} |`
+    const message = [note, ...(result === 'failed' ? faults : [])].filter(Boolean).join('; ')
+    return `| ${[series, row, result, p99, message].map(cell).join(' | ')} |`
   })
   const head = '| series | attack | result | honest p99 | note |\n|---|---|---|---|---|'
   return `${machine()}\n\n${head}\n${lines.join('\n')}`

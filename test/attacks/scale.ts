@@ -8,8 +8,8 @@ export const SCALE = Number(process.env.ATTACK_SCALE ?? 1)
 export const MIB = 1024 * 1024
 
 /** A number of connections, requests or bytes at the scale of this run. */
-export function scaled(full: number, least = 1): number {
-  return Math.max(least, Math.round(full * SCALE))
+export function scaled(full: number, min = 1): number {
+  return Math.max(min, Math.round(full * SCALE))
 }
 
 export function pause(ms: number): Promise<void> {

@@ -26,7 +26,7 @@ interface Guess {
 /** @returns the status */
 async function guess({ ports }: Field, agent: Agent, { from, email }: Guess): Promise<number> {
   const body = JSON.stringify({ email, password: `wrong ${Math.random()}` })
-  const asked = request({
+  const requests = request({
     ...{ host: '127.0.0.1', port: ports.http, path: '/auth/login', method: 'POST', agent },
     localAddress: PROXY,
     headers: {
@@ -35,8 +35,8 @@ async function guess({ ports }: Field, agent: Agent, { from, email }: Guess): Pr
       'x-forwarded-for': from,
     },
   })
-  asked.end(body)
-  const [response] = await once(asked, 'response')
+  requests.end(body)
+  const [response] = await once(requests, 'response')
   response.resume()
   await once(response, 'end')
   return response.statusCode
@@ -94,12 +94,12 @@ attack('a flood of logins to random accounts, one /48', async ({ field, note }) 
 async function requireFew(
   field: Field,
   next: (number: number) => Guess | undefined,
-  most: number,
+  max: number,
 ): Promise<string> {
   const statuses = await flood(field, next, { clients: 2, forMs: 60_000 })
   const checked = statuses.get(401) ?? 0
   assert.ok(checked > 0, 'no guess was checked')
-  assert.ok(checked <= most, `${checked} guesses were checked: ${shown(statuses)}`)
+  assert.ok(checked <= max, `${checked} guesses were checked: ${shown(statuses)}`)
   return shown(statuses)
 }
 

@@ -70,8 +70,9 @@ test('each reason stands once on the page of its email, with no untrue word besi
     await page.goto(`${mailhorn.baseUrl}/dashboard/emails/${ids[i]}`)
     await page.getByRole('heading', { name, exact: true }).waitFor()
     const text = await page.locator('main').innerText()
-    const said = typeof summary === 'string' ? summary : (await mailhorn.email(ids[i]!)).explanation.summary
-    assert.is(text.split(said).length - 1, 1, `${name}: ${text}`)
+    const message =
+      typeof summary === 'string' ? summary : (await mailhorn.email(ids[i]!)).explanation.summary
+    assert.is(text.split(message).length - 1, 1, `${name}: ${text}`)
     const lead = await page.locator('.page-head').innerText()
     assert.not.match(lead.replace(name, ''), untrue, name)
   }

@@ -20,7 +20,7 @@ const POSTMASTER = 'postmaster@mailhorn.test'
 const HELD_MS_MAX = 200
 const LOOK_EVERY_MS = 10
 
-async function given(t: TestContext): Promise<Mailhorn> {
+async function setUp(t: TestContext): Promise<Mailhorn> {
   return t.using(
     startMailhorn({
       env: {
@@ -35,19 +35,19 @@ async function given(t: TestContext): Promise<Mailhorn> {
 async function watched<T>(work: () => Promise<T>): Promise<T> {
   const heldMs: number[] = []
   let before = process.threadCpuUsage()
-  const look = () => {
+  const check = () => {
     const now = process.threadCpuUsage()
     heldMs.push((now.user - before.user + now.system - before.system) / 1_000)
     before = now
   }
-  const looking = setInterval(look, LOOK_EVERY_MS)
+  const looking = setInterval(check, LOOK_EVERY_MS)
   try {
     return await work()
   } finally {
     clearInterval(looking)
-    look()
-    const most = heldMs.sort((a, b) => a - b)[Math.ceil(heldMs.length * 0.99) - 1]!
-    assert.ok(most < HELD_MS_MAX, `the thread was held for ${most} ms of its CPU`)
+    check()
+    const max = heldMs.sort((a, b) => a - b)[Math.ceil(heldMs.length * 0.99) - 1]!
+    assert.ok(max < HELD_MS_MAX, `the thread was held for ${max} ms of its CPU`)
   }
 }
 
@@ -68,7 +68,7 @@ function silent(port: number, from: string, words = ''): Promise<Socket> {
 }
 
 test('of 2,000 idle connections from a hundred addresses, 500 are let in, and make room for others', async t => {
-  const mailhorn = await given(t)
+  const mailhorn = await setUp(t)
   const { port } = mailhorn.app.inboundAddress!
   const sockets: Socket[] = []
   t.after(() => {
@@ -93,7 +93,7 @@ for (const [what, line] of [
   ['a dot and CR', '.\r\r\n'],
 ] as const)
   test(`ten megabytes of lines of ${what} cost no more than their bytes`, async t => {
-    const mailhorn = await given(t)
+    const mailhorn = await setUp(t)
     const client = await t.using(dialSmtp(mailhorn.app.inboundAddress!))
     await client.reply()
     await client.say('EHLO client.example')
@@ -113,7 +113,7 @@ for (const [what, line] of [
   })
 
 test('an attachment of 26 MB is submitted, and others are served meanwhile', async t => {
-  const mailhorn = await given(t)
+  const mailhorn = await setUp(t)
   await mailhorn.verifiedDomain('here.example')
   const program = createTransport({
     host: '127.0.0.1',
@@ -140,7 +140,7 @@ test('an attachment of 26 MB is submitted, and others are served meanwhile', asy
 })
 
 test('a hundred connections that trickle, from five addresses, hold nobody up', async t => {
-  const mailhorn = await given(t)
+  const mailhorn = await setUp(t)
   const { port } = mailhorn.app.inboundAddress!
   const begin = `EHLO x\r\n`
   const rest = `MAIL FROM:<>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\n`

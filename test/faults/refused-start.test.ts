@@ -96,7 +96,7 @@ const onFile = (name: string, change: (path: string) => void) => (scene: Scene) 
 
 interface Refusal {
   when: string
-  given(scene: Scene): void
+  input(scene: Scene): void
   says: RegExp | string
   /** Cannot happen to PostgreSQL. */
   isOfFiles?: boolean
@@ -105,29 +105,29 @@ interface Refusal {
 const REFUSALS: Refusal[] = [
   {
     when: 'secret.key is another one',
-    given: onFile('secret.key', path => writeFileSync(path, OTHER_KEY)),
+    input: onFile('secret.key', path => writeFileSync(path, OTHER_KEY)),
     says: /the secret key is not the one this database was written with: \S+secret\.key holds another one; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {
     when: 'MAILHORN_SECRET_KEY is another one',
-    given(scene) {
+    input(scene) {
       scene.settings = { SECRET_KEY: 'quite another secret' }
     },
     says: /the secret key is not the one this database was written with: secret_key \(MAILHORN_SECRET_KEY\) has another value, and \S+secret\.key holds the right one; remove the setting/,
   },
   {
     when: 'secret.key is missing',
-    given: onFile('secret.key', path => rmSync(path)),
+    input: onFile('secret.key', path => rmSync(path)),
     says: /the secret key is not the one .*: \S+secret\.key is missing; restore the former one, or set MAILHORN_SECRET_KEY again/,
   },
   {
     when: 'secret.key is cut off',
-    given: onFile('secret.key', path => writeFileSync(path, 'ab'.repeat(31))),
+    input: onFile('secret.key', path => writeFileSync(path, 'ab'.repeat(31))),
     says: 'secret.key is damaged; restore it from a backup',
   },
   {
     when: 'secret.key is a folder',
-    given: onFile('secret.key', path => {
+    input: onFile('secret.key', path => {
       rmSync(path)
       mkdirSync(path)
     }),
@@ -135,14 +135,14 @@ const REFUSALS: Refusal[] = [
   },
   {
     when: 'MAILHORN_SECRET_KEY is too short',
-    given: scene => {
+    input: scene => {
       scene.settings = { SECRET_KEY: 'fifteen letters' }
     },
     says: 'MAILHORN_SECRET_KEY) is too short: it has 15 bytes and needs at least 16',
   },
   {
     when: 'the database is of a newer version',
-    given({ dataDir }) {
+    input({ dataDir }) {
       databaseOf(dataDir).change(
         "insert into migrations (name, applied_at) values ('998-from-the-future', 1)",
       )
@@ -152,14 +152,14 @@ const REFUSALS: Refusal[] = [
   },
   {
     when: 'the service may open 64 files',
-    given: scene => {
+    input: scene => {
       scene.fileLimit = 64
     },
     says: 'the limit of open files is 64, and the service needs at least 224: raise it',
   },
   {
     when: 'the lock is a folder',
-    given: onFile('lock', path => {
+    input: onFile('lock', path => {
       rmSync(path)
       mkdirSync(path)
     }),
@@ -167,7 +167,7 @@ const REFUSALS: Refusal[] = [
   },
   {
     when: 'a file stands in place of the folder for stored files',
-    given: onFile('blobs', path => {
+    input: onFile('blobs', path => {
       rmSync(path, { recursive: true, force: true })
       writeFileSync(path, '')
     }),
@@ -175,7 +175,7 @@ const REFUSALS: Refusal[] = [
   },
   {
     when: 'the database is a folder',
-    given: onFile('mailhorn.db', path => {
+    input: onFile('mailhorn.db', path => {
       rmSync(path)
       mkdirSync(path)
     }),
@@ -184,7 +184,7 @@ const REFUSALS: Refusal[] = [
   },
   {
     when: 'the database is gone and that of the former product lies beside the key',
-    given({ dataDir }) {
+    input({ dataDir }) {
       rmSync(join(dataDir, 'mailhorn.db'))
       writeFileSync(join(dataDir, 'posthorn.db'), 'former data')
     },
@@ -193,11 +193,11 @@ const REFUSALS: Refusal[] = [
   },
 ]
 
-for (const { when, given, says, isOfFiles = false } of REFUSALS)
+for (const { when, input, says, isOfFiles = false } of REFUSALS)
   test(`a start is refused and writes nothing when ${when}`, async t => {
     if (isOfFiles && isOnPostgres) return
     const scene = await usedFolder(t)
-    given(scene)
+    input(scene)
     await isRefused(scene, says)
   })
 

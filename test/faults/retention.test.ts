@@ -27,8 +27,11 @@ async function fill(program: Program, token: string) {
     assert.is(status, 200)
   }
   const scheduled_at = new Date(Date.now() + 300 * DAY_MS).toISOString()
-  const kept = { ...SIMULATED, subject: 'kept', text: 'kept', attachments: [attachment('0 0')] }
-  assert.is((await program.call('POST', '/emails', { token, body: { ...kept, scheduled_at } })).status, 200)
+  const remaining = { ...SIMULATED, subject: 'kept', text: 'kept', attachments: [attachment('0 0')] }
+  assert.is(
+    (await program.call('POST', '/emails', { token, body: { ...remaining, scheduled_at } })).status,
+    200,
+  )
 }
 
 function attachment(fill: string) {

@@ -60,7 +60,7 @@ test(`${CYCLES} times: each is sent or canceled, and only what was under way com
   let program = await firstStart(scene)
   const token = printedApiKey(program)
   const scheduled: Scheduled[] = []
-  const said = new Map<Scheduled, boolean | undefined>()
+  const message = new Map<Scheduled, boolean | undefined>()
   const underWay = new Map<string, number>()
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const from = Date.now() + LEAD_MS
@@ -69,7 +69,7 @@ test(`${CYCLES} times: each is sent or canceled, and only what was under way com
     const moment = from + SPREAD_MS / 2
     await until(() => Date.now() >= moment - ABOUT_MS)
     const about = emails.filter(({ at }) => Math.abs(at - moment) < ABOUT_MS)
-    const canceling = about.map(async email => said.set(email, await cancel(program, token, email)))
+    const canceling = about.map(async email => message.set(email, await cancel(program, token, email)))
     await Promise.race(canceling)
     await program.end('SIGKILL')
     await Promise.all(canceling)
@@ -86,7 +86,7 @@ test(`${CYCLES} times: each is sent or canceled, and only what was under way com
   )
   for (const email of scheduled) {
     const isCanceled = canceled.has(email.recipient)
-    if (said.get(email) !== undefined) assert.is(isCanceled, said.get(email), email.id)
+    if (message.get(email) !== undefined) assert.is(isCanceled, message.get(email), email.id)
     const times = deliveriesTo(scene, email)
     if (isCanceled) assert.is(times, 0, `${email.id} was canceled and sent ${times} times`)
     else {

@@ -34,24 +34,24 @@ test(`${SENDS} emails are sent meanwhile: each event is told once, and was tried
     const goal = Math.round((minute * SENDS) / 60)
     await send(goal - sent)
     sent = goal
-    await until(() => well.asked.length === sent)
+    await until(() => well.requests.length === sent)
     await stepTo(began + minute * MINUTE_MS)
   }
   const waiting = await rows(down)
-  const failures = down.asked.length
+  const failures = down.requests.length
   assert.is(waiting.length, SENDS)
-  assertCounted(waiting, down.asked)
+  assertCounted(waiting, down.requests)
   assert.ok(waiting.every(({ success, attempts }) => success === 0 && attempts <= FIRST_HOUR_ATTEMPTS))
   assert.ok(failures > HOUR_MS / STEP_MS / 2, `${failures} attempts`)
   down.manner = 'well'
 
   await catchUp()
-  assert.is(well.asked.length, SENDS)
-  assert.is(down.asked.length, failures + SENDS, 'one success each, and every failure before it')
+  assert.is(well.requests.length, SENDS)
+  assert.is(down.requests.length, failures + SENDS, 'one success each, and every failure before it')
   for (const endpoint of endpoints) {
     assert.is(ended(endpoint).length, SENDS)
     assert.ok(ended(endpoint).every(({ success }) => success === 1))
-    assertCounted(ended(endpoint), endpoint.asked)
+    assertCounted(ended(endpoint), endpoint.requests)
     assertOnSchedule(endpoint)
   }
   assert.equal(new Set(well.happenedAt.keys()), new Set(down.happenedAt.keys()))
@@ -67,7 +67,7 @@ test('where every attempt finds its turn, there are four in that hour, whether i
   const [well, failing, refusing] = endpoints as [Served, Served, Served]
   const began = clock.now()
   await send(FEW)
-  await until(() => well.asked.length === FEW)
+  await until(() => well.requests.length === FEW)
   await stepTo(began + HOUR_MS)
   const inVain = FEW * FIRST_HOUR_ATTEMPTS
   for (const endpoint of [failing, refusing])
@@ -75,9 +75,9 @@ test('where every attempt finds its turn, there are four in that hour, whether i
       (await rows(endpoint)).map(({ attempts }) => attempts),
       Array(FEW).fill(FIRST_HOUR_ATTEMPTS),
     )
-  assertCounted(await rows(failing), failing.asked)
-  assert.equal([failing.asked.length, failing.refusedCount], [inVain, 0])
-  assert.equal([refusing.asked.length, refusing.refusedCount], [0, inVain])
+  assertCounted(await rows(failing), failing.requests)
+  assert.equal([failing.requests.length, failing.refusedCount], [inVain, 0])
+  assert.equal([refusing.requests.length, refusing.refusedCount], [0, inVain])
   failing.manner = 'well'
   refusing.manner = 'well'
 
@@ -85,14 +85,14 @@ test('where every attempt finds its turn, there are four in that hour, whether i
   assert.ok(
     clock.now() - began >= WAITS_MS.slice(0, FIRST_HOUR_ATTEMPTS).reduce((sum, wait) => sum + wait, 0),
   )
-  assert.equal([failing.asked.length, refusing.asked.length], [inVain + FEW, FEW])
+  assert.equal([failing.requests.length, refusing.requests.length], [inVain + FEW, FEW])
   for (const endpoint of [failing, refusing])
     assert.equal(
       ended(endpoint).map(({ success, attempts }) => [success, attempts]),
       Array(FEW).fill([1, FIRST_HOUR_ATTEMPTS + 1]),
     )
-  assert.ok(refusing.asked.every(({ isTaken }) => isTaken))
-  assert.is(new Set(refusing.asked.map(({ eventId }) => eventId)).size, FEW)
+  assert.ok(refusing.requests.every(({ isTaken }) => isTaken))
+  assert.is(new Set(refusing.requests.map(({ eventId }) => eventId)).size, FEW)
   assertOnSchedule(well)
   assertOnSchedule(failing)
 })
@@ -128,7 +128,7 @@ async function openWorld(t: TestContext, ...manners: Manner[]) {
   const isStill = () => endpoints.every(({ webhookId }) => !told.isLeased(webhookId))
   const isDue = () => endpoints.some(({ webhookId }) => told.isDue(webhookId))
   const triesOf = () =>
-    endpoints.reduce((sum, { asked, refusedCount }) => sum + asked.length + refusedCount, 0)
+    endpoints.reduce((sum, { requests, refusedCount }) => sum + requests.length + refusedCount, 0)
   return {
     ...{ clock, mx, endpoints },
     send: senderOf(mailhorn),
@@ -218,8 +218,8 @@ function openBooks(t: TestContext, mailhorn: Mailhorn) {
 }
 
 /** Asserts that each event has as many recorded attempts as the endpoint has received requests. */
-function assertCounted(recorded: readonly Recorded[], asked: readonly Asked[]) {
-  const seen = Map.groupBy(asked, ({ eventId }) => eventId)
+function assertCounted(recorded: readonly Recorded[], requests: readonly Asked[]) {
+  const seen = Map.groupBy(requests, ({ eventId }) => eventId)
   const different = recorded.filter(
     ({ eventId, attempts }) => attempts !== (seen.get(wireId('evt', eventId))?.length ?? 0),
   )
@@ -231,9 +231,9 @@ function assertCounted(recorded: readonly Recorded[], asked: readonly Asked[]) {
  * longest is asked first, so that nothing is left out. (Of requests that are under way together, any may come
  * first.)
  */
-function assertOnSchedule({ asked, happenedAt }: Endpoint) {
+function assertOnSchedule({ requests, happenedAt }: Endpoint) {
   const before = new Map<string, Asked[]>()
-  const windows = asked.map(one => {
+  const windows = requests.map(one => {
     const former = before.get(one.eventId) ?? []
     before.set(one.eventId, [...former, one])
     const last = former.at(-1)
@@ -248,9 +248,9 @@ function assertOnSchedule({ asked, happenedAt }: Endpoint) {
   })
   assert.ok([...before.values()].every(tries => tries.at(-1)!.isTaken))
   let soonest = Number.POSITIVE_INFINITY
-  let later = asked.length - 1
+  let later = requests.length - 1
   for (const [i, { earliest }] of [...windows.entries()].toReversed()) {
-    for (; asked[later]!.at > asked[i]!.at + STEP_MS; later--)
+    for (; requests[later]!.at > requests[i]!.at + STEP_MS; later--)
       soonest = Math.min(soonest, windows[later]!.latest)
     assert.ok(earliest <= soonest + 2 * STEP_MS, `request ${i} came before another that was due earlier`)
   }

@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly url: string
   manner: Manner
   /** Oldest first. */
-  readonly asked: readonly Asked[]
+  readonly requests: readonly Asked[]
   /** When the events happened, as they say, epoch ms. */
   readonly happenedAt: ReadonlyMap<string, number>
   readonly connectionCount: number
@@ -29,7 +29,7 @@ export async function startEndpoint(
   t: TestContext,
   { clock, manner }: { clock: Clock; manner: Manner },
 ): Promise<Endpoint> {
-  const asked: Asked[] = []
+  const requests: Asked[] = []
   const happenedAt = new Map<string, number>()
   const server = createServer(async (request, response) => {
     const { id, created_at } = JSON.parse(`${Buffer.concat(await request.toArray())}`)
@@ -37,7 +37,7 @@ export async function startEndpoint(
     if (id !== eventId) throw new Error(`${id} is sent as ${eventId}`)
     happenedAt.set(eventId, Date.parse(created_at))
     const isTaken = endpoint.manner === 'well'
-    asked.push({ eventId, at: clock.now(), isTaken })
+    requests.push({ eventId, at: clock.now(), isTaken })
     response.writeHead(isTaken ? 200 : 503).end()
   })
   server.on('connection', socket => {
@@ -52,6 +52,6 @@ export async function startEndpoint(
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const endpoint = { url, manner, asked, happenedAt, connectionCount: 0, refusedCount: 0 }
+  const endpoint = { url, manner, requests, happenedAt, connectionCount: 0, refusedCount: 0 }
   return endpoint
 }

@@ -95,20 +95,20 @@ export function insertRows(
  * every question means to read the schema every time; `release` closes it.
  */
 export function sqliteDatabase(file: string): TestDatabase {
-  let kept: { database: Database.Database; inode: number } | undefined
+  let remaining: { database: Database.Database; inode: number } | undefined
   /** Statements by their SQL. To prepare those that read every table takes longer than to run them. */
   const statements = new Map<string, Database.Statement>()
   const release = () => {
     statements.clear()
-    kept?.database.close()
-    kept = undefined
+    remaining?.database.close()
+    remaining = undefined
   }
   const database = () => {
     const { ino: inode } = statSync(file)
     // A test may have put another file in its place.
-    if (kept?.inode !== inode) release()
-    kept ??= { database: new Database(file, { fileMustExist: true, timeout: 5_000 }), inode }
-    return kept.database
+    if (remaining?.inode !== inode) release()
+    remaining ??= { database: new Database(file, { fileMustExist: true, timeout: 5_000 }), inode }
+    return remaining.database
   }
   const statement = (sql: string) => {
     const open = database()
@@ -152,7 +152,7 @@ function numbered(sql: string): string {
 type Ask = (question: Question) => unknown[]
 
 const ANSWER_MS_MAX = 30_000
-let asked = 0
+let requests = 0
 const askers = new Map<string, Ask>()
 process.setMaxListeners(0)
 
@@ -175,7 +175,7 @@ function askerFor(url: string): Ask {
 
 /** The bell may still ring for the answer before, and the answer to what was given up may come after all. */
 function answerOf(port: MessagePort, bell: Int32Array, question: Question): unknown[] {
-  const number = ++asked
+  const number = ++requests
   port.postMessage({ ...question, number })
   for (;;) {
     const rung = Atomics.load(bell, 0)

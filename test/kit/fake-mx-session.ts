@@ -164,9 +164,9 @@ export class FakeMxSession {
     }
   }
 
-  async #onSecret(expected: string, given: string, before = '') {
-    if (before + decoded(given) !== expected)
-      return this.#line.say(`535 5.7.8 ${decoded(given)} is not right, nor is ${given}`)
+  async #onSecret(expected: string, source: string, before = '') {
+    if (before + decoded(source) !== expected)
+      return this.#line.say(`535 5.7.8 ${decoded(source)} is not right, nor is ${source}`)
     this.#loggedIn = await this.#answer('auth', '235 2.7.0 welcome')
   }
 

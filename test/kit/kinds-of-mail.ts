@@ -266,7 +266,7 @@ const GIVEN: readonly Given[] = [
 ]
 
 /** Each to a recipient of its own. */
-export const KINDS_OF_MAIL: readonly KindOfMail[] = GIVEN.map((given, at) => ({
+export const KINDS_OF_MAIL: readonly KindOfMail[] = GIVEN.map((args, at) => ({
   way: 'api',
   from: SENDER,
   subject: 'Your order of three chairs has left our warehouse',
@@ -275,6 +275,6 @@ export const KINDS_OF_MAIL: readonly KindOfMail[] = GIVEN.map((given, at) => ({
   derivesText: false,
   files: [],
   headers: {},
-  ...given,
-  to: { name: given.to?.name ?? 'Bob Carpenter', address: `ok-${at}@there.example` },
+  ...args,
+  to: { name: args.to?.name ?? 'Bob Carpenter', address: `ok-${at}@there.example` },
 }))

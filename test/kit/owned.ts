@@ -157,10 +157,10 @@ async function completedDelivery(
   session: string,
   webhook: string,
 ): Promise<{ id: string; event_id: string }> {
-  const { body: asked } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
+  const { body: requests } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
   for (;;) {
     const { body } = await mailhorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
-    if (body.data[0].error !== null) return asked
+    if (body.data[0].error !== null) return requests
   }
 }
 

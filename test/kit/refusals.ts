@@ -102,10 +102,10 @@ function assertErrors(errors: unknown, shown: string) {
 
 /** `headers.X-A` is named by `X-A`, `attachments[0]` by "attachment". */
 function names(message: string, path: string): boolean {
-  const said = message.toLowerCase()
+  const text = message.toLowerCase()
   const [field] = /^[a-z_]+/.exec(path)!
   const header = /^headers\.(.+)$/.exec(path)?.[1] ?? field
-  return said.includes(field.replace(/s$/, '')) || said.includes(header.toLowerCase())
+  return text.includes(field.replace(/s$/, '')) || text.includes(header.toLowerCase())
 }
 
 /** Makes a call, and insists that it is refused so and that nothing has been stored. */

@@ -100,9 +100,9 @@ function objectOf(
   const optional = Object.keys(properties).filter(key => !required.includes(key))
   return fc
     .tuple(whole, fc.subarray(optional, { maxLength: Math.min(optional.length, OPTIONAL_KEYS_MAX) }))
-    .map(([object, kept]) =>
+    .map(([object, remaining]) =>
       Object.fromEntries(
-        Object.entries(object).filter(([key]) => required.includes(key) || kept.includes(key)),
+        Object.entries(object).filter(([key]) => required.includes(key) || remaining.includes(key)),
       ),
     )
 }
@@ -125,13 +125,13 @@ export function oddInOnePlace(schema: JsonSchema, words: Vocabulary): Arbitrary<
   const keys = Object.entries(schema.properties ?? {})
   if (keys.length === 0) return oddValue
   const required = keys.filter(([key]) => schema.required?.includes(key))
-  const least = fc.record(
+  const lowest = fc.record(
     Object.fromEntries(required.map(([key, value]) => [key, goodValue(value, words, key)])),
   )
   return fc.oneof(
     ...keys.map(([key, value]) => {
       const odd = fc.oneof(oddValue, oddInOnePlace(value, words))
-      return fc.tuple(least, odd).map(([object, item]) => ({ ...object, [key]: item }))
+      return fc.tuple(lowest, odd).map(([object, item]) => ({ ...object, [key]: item }))
     }),
   )
 }

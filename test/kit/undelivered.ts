@@ -118,9 +118,9 @@ export const UNDELIVERED_ZONE = `
 /** A host that says what a row tells it, and a silent one on the same port. */
 export async function startUndeliveredHosts(t: TestContext) {
   let reply: Undelivered['reply']
-  const said = (at: 'rcpt' | 'dot') => (reply?.at === at ? reply.text : undefined)
+  const message = (at: 'rcpt' | 'dot') => (reply?.at === at ? reply.text : undefined)
   const mx: FakeMx = await t.using(
-    startFakeMx({ host: '127.0.0.2', at: { rcpt: () => said('rcpt'), dot: () => said('dot') } }),
+    startFakeMx({ host: '127.0.0.2', at: { rcpt: () => message('rcpt'), dot: () => message('dot') } }),
   )
   await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port, at: { banner: 'hang' } }))
   /** Sends an email for each row, one after the other, and returns their ids once each has its reason. */

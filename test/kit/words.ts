@@ -45,6 +45,11 @@ const STRING = /'(?:[^'\\\n]|\\.)*'/g
 const FORMER_LIMIT =
   /\b(?:(?:MOST|LONGEST|LARGEST|FEWEST|SMALLEST)(?:_[A-Z0-9]+)*|(?:most|least|insistOn)[A-Z]\w*)\b/g
 
+/** Participles and other words that hide what a value is: a cache, options, a request, a reply, a poll, a limit. */
+const VAGUE_NAME = /(?<![\w$.'"`/-]|\bat )#?(?:kept|given|asked|said|look|hurry|most|least)(?![\w$'"`/-])/g
+const COMMENT_OR_STRING =
+  /\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(,])\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/(?![/*])(?:[^/\\\n]|\\.)+\/[a-z]*/g
+
 /** First words of a docstring that is not a sentence, because its subject is missing. */
 const WITHOUT_SUBJECT =
   /^[ \t]*\/\*\*\s+(?:\* )?((?:What|Of|As|How|Where|By|Those|Whom?|Whose|With|In|On) [^\n]{0,40})/gm
@@ -100,6 +105,15 @@ export const WORDS_RULES: readonly WordsRule[] = [
       sources.flatMap(({ file, text }) =>
         [...new Set([...text.matchAll(FORMER_LIMIT)].map(([name]) => name))].map(name => `${file}: ${name}`),
       ),
+  },
+  {
+    name: 'a name says what the value is',
+    find: sources =>
+      sources
+        .filter(({ file }) => !/^(?:src\/interfaces\/dashboard\/web|test)\//.test(file))
+        .flatMap(({ file, text }) =>
+          [...new Set(text.replace(COMMENT_OR_STRING, '').match(VAGUE_NAME))].map(name => `${file}: ${name}`),
+        ),
   },
   {
     name: 'a number carries its unit',

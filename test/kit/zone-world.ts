@@ -47,8 +47,8 @@ export function createZoneWorld(text: string, { bareCname }: { bareCname: boolea
     const behaviour = scripted && 'behaviour' in scripted ? scripted.behaviour : undefined
     if (behaviour && behaviour !== 'TRUNCATED') return { rcode: RCODES[behaviour], answers: [], behaviour }
     const records = entries.flatMap(entry => ('record' in entry ? [{ ...entry.record, name }] : []))
-    const asked = records.filter(record => record.type === type)
-    const answers = asked.length > 0 ? asked : records.filter(record => record.type === 'CNAME')
+    const requests = records.filter(record => record.type === type)
+    const answers = requests.length > 0 ? requests : records.filter(record => record.type === 'CNAME')
     const exists = entries.length > 0 || index.above.has(name)
     return { rcode: exists ? RCODE.NOERROR : RCODE.NXDOMAIN, answers, behaviour }
   }
@@ -87,11 +87,11 @@ async function askFurther(
   type: TypeName,
   signal: AbortSignal,
 ): Promise<WorldReply> {
-  const asked = (transport: 'udp' | 'tcp') =>
+  const requests = (transport: 'udp' | 'tcp') =>
     askServer(server, name, type, { edns: EDNS, transport, signal }).catch(() => undefined)
-  const overUdp = await asked('udp')
+  const overUdp = await requests('udp')
   const cut = overUdp !== undefined && (overUdp.flags & FLAG.TC) !== 0
-  const reply = cut ? await asked('tcp') : overUdp
+  const reply = cut ? await requests('tcp') : overUdp
   if (!reply || reply.rcode === RCODE.REFUSED) return { rcode: RCODE.SERVFAIL, answers: [] }
   return { rcode: reply.rcode, answers: [...reply.answers] }
 }

@@ -96,8 +96,8 @@ test(
     await program.end('SIGTERM')
     rmSync(dataDir, { recursive: true })
     const again = await t.using(startProgram({ dataDir }))
-    const [kept, last] = [randomBytes(LARGE_BYTES), randomBytes(LARGE_BYTES)]
-    await sendEmail(again, printedApiKey(again), kept)
+    const [remaining, last] = [randomBytes(LARGE_BYTES), randomBytes(LARGE_BYTES)]
+    await sendEmail(again, printedApiKey(again), remaining)
     const second = await done(['backup', backups, '--keep', '2'])
     assert.equal(second.removed, [])
     await sendEmail(again, printedApiKey(again), last)

@@ -55,11 +55,11 @@ const OF_NODE = new Set(['createSecureContext', 'createSecureServer', 'openTls']
 function spreadsIn(tree: AnyNode): string[] {
   const found: string[] = []
   simple(tree, {
-    CallExpression({ callee, arguments: given }) {
+    CallExpression({ callee, arguments: input }) {
       if (callee.type !== 'Identifier' || !PARTS.test(callee.name) || OF_NODE.has(callee.name)) return
-      const isRow = given[0]?.type === 'Identifier' && given[0].name === 'tx'
+      const isRow = input[0]?.type === 'Identifier' && input[0].name === 'tx'
       if (isRow) return
-      for (const argument of given)
+      for (const argument of input)
         if (argument.type === 'ObjectExpression')
           for (const { type } of argument.properties) if (type === 'SpreadElement') found.push(callee.name)
     },

@@ -23,6 +23,7 @@ const PLANTED: readonly SourceText[] = [
   { file: 'src/lib/b.ts', text: `/** ${'wide '.repeat(30)} */\nexport type Twice = 2\n` },
   { file: 'test/kit/d.ts', text: '/**\n * What the tests share.\n */\n' },
   { file: 'src/lib/c.ts', text: 'const MOST_WAITING = 3\nconst RETRY_DELAY = 3_000\n' },
+  { file: 'src/lib/e.ts', text: "const kept = new Map() // what was given\nconst told = 'said'\n" },
 ]
 
 for (const { name, find } of WORDS_RULES)

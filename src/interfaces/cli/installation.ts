@@ -26,7 +26,7 @@ import { FolderInUse } from '../../store/opening/lock.ts'
 import { openStore } from '../../store/opening/open.ts'
 import type { Installation } from './command.ts'
 import { askService, NOT_RUNNING } from './control/client.ts'
-import type { OperationParts } from './control/operation.ts'
+import type { OperationContext } from './control/operation.ts'
 import { type Change, carryOut } from './control/operations.ts'
 import { CommandError } from './control/result.ts'
 
@@ -105,7 +105,7 @@ function changesIn(options: InstallationOptions): { change: Change; close(): Pro
   let alone: OpenedStore | undefined
   const change = async (name: string, input: unknown) => {
     for (const endsAt = clock.monotonic() + PATIENCE_MS; ; ) {
-      if (alone) return carryOut(alone.parts, name, input)
+      if (alone) return carryOut(alone.context, name, input)
       const answer = await askService(dataDir, name, input)
       if (answer !== NOT_RUNNING) return answer
       try {
@@ -128,7 +128,7 @@ async function pathsTo(dataDir: string, destinations: readonly string[]) {
 }
 
 interface OpenedStore {
-  parts: OperationParts
+  context: OperationContext
   close(): Promise<void>
 }
 
@@ -139,6 +139,6 @@ async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
     throw error
   }
   const { db, run, close } = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
-  const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
-  return { parts: { ...parts, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map() }, close }
+  const context = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
+  return { context: { ...context, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map() }, close }
 }

@@ -37,16 +37,18 @@ function findingOf(
 ): DoctorFinding {
   const reach = reachOf(url)
   const isDerived = setting === 'http.base_url' && options.baseUrl === ''
-  const said = isDerived ? `${setting} is not set, so links point to ${url}` : `${setting} is ${url}`
+  const statement = isDerived ? `${setting} is not set, so links point to ${url}` : `${setting} is ${url}`
   const advice = `Set ${setting} to the public https URL of this installation, such as https://${mailHost}, and restart the service.`
-  if (reach === 'invalid') return bad('failed', CHECK, url, `${said}, which is not an http(s) URL.`, advice)
-  if (laboratory) return good(CHECK, url, `${said}. This is sufficient while you only send to the simulator.`)
+  if (reach === 'invalid')
+    return bad('failed', CHECK, url, `${statement}, which is not an http(s) URL.`, advice)
+  if (laboratory)
+    return good(CHECK, url, `${statement}. This is sufficient while you only send to the simulator.`)
   if (reach === 'loopback')
     return bad(
       'failed',
       CHECK,
       url,
-      `${said}, which is a loopback address: links in emails do not work for recipients, and broadcasts to real recipients are rejected.`,
+      `${statement}, which is a loopback address: links in emails do not work for recipients, and broadcasts to real recipients are rejected.`,
       advice,
     )
   if (reach === 'private')
@@ -54,9 +56,9 @@ function findingOf(
       'warning',
       CHECK,
       url,
-      `${said}, which is a private address: recipients outside your network cannot open links.${isHttps(url) ? '' : ` ${NO_ONE_CLICK}`}`,
+      `${statement}, which is a private address: recipients outside your network cannot open links.${isHttps(url) ? '' : ` ${NO_ONE_CLICK}`}`,
       advice,
     )
-  if (!isHttps(url)) return bad('warning', CHECK, url, `${said}, without https. ${NO_ONE_CLICK}`, advice)
-  return good(CHECK, url, `${said}.`)
+  if (!isHttps(url)) return bad('warning', CHECK, url, `${statement}, without https. ${NO_ONE_CLICK}`, advice)
+  return good(CHECK, url, `${statement}.`)
 }

@@ -21,13 +21,13 @@ export function mailFilters({ filters, clock }: FiltersOptions): Examination {
     examine: signal =>
       Promise.all(
         [spam, virus].flatMap(filter =>
-          filter ? [look(filter, placeOf(filters, filter.name), signal)] : [],
+          filter ? [examineFilter(filter, placeOf(filters, filter.name), signal)] : [],
         ),
       ),
   }
 }
 
-async function look(
+async function examineFilter(
   { name, ping }: Pick<ContentFilter<unknown>, 'name' | 'ping'>,
   place: string,
   signal: AbortSignal,

@@ -12,7 +12,7 @@ interface MtaStsOptions {
   /** Mode of the policy that is published; null while there is none. */
   publishedMode: 'enforce' | 'testing' | null
   /** Looks at port 25 of the MX hosts as a sender does. */
-  look(): Promise<MxFault | undefined>
+  findFault(): Promise<MxFault | undefined>
 }
 
 const CHECK = 'mta_sts'
@@ -22,11 +22,11 @@ const NETWORK_ADVICE =
   'Let this server reach its own public address (hairpin NAT, or a firewall rule). Until then the policy is not enforced, even if port 25 is correct as seen from outside.'
 const ADDRESS_ADVICE = 'Add the address to dns.addresses.'
 
-export function mtaSts({ mailHost, port, publishedMode, look }: MtaStsOptions): Examination {
+export function mtaSts({ mailHost, port, publishedMode, findFault }: MtaStsOptions): Examination {
   return {
     check: CHECK,
     async examine() {
-      const fault = await look()
+      const fault = await findFault()
       const state =
         publishedMode === null
           ? 'The MTA-STS policy is not published.'

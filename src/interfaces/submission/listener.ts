@@ -240,13 +240,13 @@ function isTooLong(value: string | null | undefined, charactersMax: number): boo
 
 /** @returns null for the null sender, which gets no notification, and without a parameter of a recipient */
 function dsnOf({ mailFrom, rcptTo, dsn }: SMTPServerSession['envelope']): DsnRequest | null {
-  const recipients = rcptTo.flatMap(({ address, dsn: asked }) =>
-    asked
+  const recipients = rcptTo.flatMap(({ address, dsn: dsnRequest }) =>
+    dsnRequest
       ? [
           {
             address,
-            notify: (asked.notify ?? null) as NotifyWord[] | null,
-            original: asked.orcpt ?? null,
+            notify: (dsnRequest.notify ?? null) as NotifyWord[] | null,
+            original: dsnRequest.orcpt ?? null,
           },
         ]
       : [],

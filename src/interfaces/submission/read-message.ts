@@ -212,7 +212,7 @@ function hashOf(
   body: Uint8Array,
 ): Uint8Array {
   const { content, attachments } = parts
-  const said = {
+  const hashed = {
     from: from?.address,
     recipients: recipients.map(({ address }) => foldAddress(address)).sort(),
     subject,
@@ -224,7 +224,7 @@ function hashOf(
       ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
       : { body: sha256(body) }),
   }
-  return canonicalHash(said)
+  return canonicalHash(hashed)
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -163,10 +163,10 @@ function declareCharset(fields: HeaderField[], charset: string): void {
 }
 
 function withoutCharset(value: string): string {
-  const given = [...rawParameters(value)].find(({ name }) => name.toLowerCase() === 'charset')
-  if (!given) return value
-  const before = value.slice(0, given.start).replace(/[;\s]+$/, '')
-  return before + value.slice(given.end)
+  const charset = [...rawParameters(value)].find(({ name }) => name.toLowerCase() === 'charset')
+  if (!charset) return value
+  const before = value.slice(0, charset.start).replace(/[;\s]+$/, '')
+  return before + value.slice(charset.end)
 }
 
 /** Replaces octets between parts, which nobody is shown. */

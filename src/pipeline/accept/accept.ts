@@ -139,7 +139,7 @@ async function newEmailsOf(
 const WEIGHT_MAX = 4_000
 const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
 /** Number of waiting requests, in total and of one account. */
-const WAITING_REQUESTS_MAX = { most: 400, maxPerOwner: 200 }
+const WAITING_REQUESTS_MAX = { max: 400, maxPerOwner: 200 }
 
 /** @throws StorageUnavailable when too many wait, and what the work throws */
 type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>

@@ -135,7 +135,7 @@ function createFetch({
 
   const fetched = async (url: string, limitBytes: number): Promise<Fetched> => {
     const stream = blobs.receive()
-    let kept = false
+    let isStored = false
     try {
       const reply = await outbound.send({
         url,
@@ -148,11 +148,11 @@ function createFetch({
       })
       if (faultOf(reply) !== undefined) return { reply, blob: null, limitBytes }
       const blob = await stream.finish()
-      kept = true
+      isStored = true
       onStaged(blob)
       return { reply, blob, limitBytes }
     } finally {
-      if (!kept) await stream.discard()
+      if (!isStored) await stream.discard()
     }
   }
 

@@ -55,8 +55,8 @@ export function createInFlightRequests({ find, clock }: { find: Find; clock: Clo
 /** A refused or failed request leaves its key to the next request. */
 async function outcomeOf({ answer }: InFlight): Promise<{ accepted?: Accepted }> {
   try {
-    const given = await answer
-    return isRefusal(given) || given.ids.length === 0 ? {} : { accepted: given }
+    const result = await answer
+    return isRefusal(result) || result.ids.length === 0 ? {} : { accepted: result }
   } catch {
     return {} // The first request reports its own error.
   }

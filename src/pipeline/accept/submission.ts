@@ -93,7 +93,7 @@ export interface Submission {
 
 /** Completes a submission with the defaults of the fields that are not given. */
 export function newSubmission(
-  given: Pick<Submission, 'from' | 'to' | 'subject'> & Partial<Submission>,
+  fields: Pick<Submission, 'from' | 'to' | 'subject'> & Partial<Submission>,
 ): Submission {
   return {
     cc: [],
@@ -109,7 +109,7 @@ export function newSubmission(
     topicId: null,
     template: null,
     raw: null,
-    ...given,
+    ...fields,
   }
 }
 

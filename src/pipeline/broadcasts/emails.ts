@@ -64,12 +64,12 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
 /** Values of the variables as JSON; a variable without a value is omitted. */
 function valuesOf(names: readonly string[], contact: Contact): Json {
   const valueFor = valueFinder(contact)
-  const kept: Record<string, string> = Object.create(null)
+  const values: Record<string, string> = Object.create(null)
   for (const name of names) {
     const value = valueFor(name)
-    if (value !== undefined && value !== '') kept[name] = value
+    if (value !== undefined && value !== '') values[name] = value
   }
-  return JSON.stringify(kept)
+  return JSON.stringify(values)
 }
 
 /** Returns the value of a placeholder, except those that follow from the email itself. */

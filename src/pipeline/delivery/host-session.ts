@@ -145,10 +145,10 @@ async function transact(
   const fresh = facts.transactionCount === 0
   const patient = { ...transaction, mayWaitOn: () => slot.mayWaitOn() }
   const sent = await shared.send(patient, () => slot.offer(shared))
-  const said = resultOf(sent.recipients[0]!, mxHost, parties)
+  const replied = resultOf(sent.recipients[0]!, mxHost, parties)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
-  const result = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
-  if (result !== said) {
+  const result = tlsFallback !== null && requiresTls(replied) ? waitingForTls(replied) : replied
+  if (result !== replied) {
     tlsPolicies.recordTlsRequired(mxHost)
     void session.quit()
   }

@@ -70,9 +70,12 @@ export const SIMULATOR_ROUTE: DeliveryRoute = { destination: 'simulator', target
 
 export function createRouter(options: RouterOptions): Router {
   const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
-  const kept = createExpiringMap<Promise<DeliveryRoute>>(clock, { keptMs: ROUTE_TTL_MS, most: ROUTES_MAX })
+  const cache = createExpiringMap<Promise<DeliveryRoute>>(clock, {
+    ttlMs: ROUTE_TTL_MS,
+    maxEntries: ROUTES_MAX,
+  })
   const keep = (domain: string, route: Promise<DeliveryRoute>) =>
-    keepUnlessFailed(kept, domain, route, ({ target }) =>
+    keepUnlessFailed(cache, domain, route, ({ target }) =>
       target.kind === 'unknown' ? UNKNOWN_TTL_MS : undefined,
     )
 
@@ -81,13 +84,13 @@ export function createRouter(options: RouterOptions): Router {
       if (simulatorDomains.has(domain)) return Promise.resolve(SIMULATOR_ROUTE)
       const smartHost = smartHostOf(domain)
       if (smartHost && smartHost.name !== GENERAL_SMART_HOST) return Promise.resolve(relayedBy(smartHost))
-      const known = kept.get(domain)
+      const known = cache.get(domain)
       return known ?? keep(domain, smartHost ? unlessOurs(domain, smartHost) : lookUp(domain))
     },
     prime: (domain, route) => void keep(domain, Promise.resolve(route)),
     forget(domains) {
-      if (domains === undefined) kept.clear()
-      else for (const domain of domains) kept.delete(domain)
+      if (domains === undefined) cache.clear()
+      else for (const domain of domains) cache.delete(domain)
     },
   }
 

@@ -29,7 +29,7 @@ export function createSlowDeliveryTimer(
   const underWay = new Slab<Watched>()
   let timer: Timer | undefined
 
-  const look = () => {
+  const scan = () => {
     timer = undefined
     const now = clock.now()
     for (const watched of underWay) {
@@ -38,12 +38,12 @@ export function createSlowDeliveryTimer(
       const { accountId, emailId } = watched.delivery
       run('handedOver', { accountId, emailId, at: watched.startedAt }).catch(onError)
     }
-    if (underWay.size > 0) timer = clock.timer(SCAN_INTERVAL_MS, look)
+    if (underWay.size > 0) timer = clock.timer(SCAN_INTERVAL_MS, scan)
   }
 
   return {
     begin(delivery, startedAt) {
-      timer ??= clock.timer(SCAN_INTERVAL_MS, look)
+      timer ??= clock.timer(SCAN_INTERVAL_MS, scan)
       return underWay.put({ delivery, startedAt, isRecorded: false })
     },
     end: number => underWay.drop(number),

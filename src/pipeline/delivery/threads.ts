@@ -103,7 +103,7 @@ export interface DeliveryThreads {
   /** Returns the paths of all threads. */
   pathsTo: PathsTo
   /** Looks up due queue keys again, because an announcement may have been missed. */
-  look(): void
+  poll(): void
   /** @param graceMs time for attempts in progress to end, in ms */
   stop(graceMs: number): Promise<void>
 }
@@ -151,7 +151,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
       beforeRestart: async () => {
         await run('reclaimLeases', { owner, now: clock.now(), leaseMs, onUnknown })
       },
-      onRestart: () => look(),
+      onRestart: () => poll(),
       clock: systemClock,
       log,
     })
@@ -165,7 +165,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
     const order: DeliveryOrder = { order: 'queueKeys', queueKeys: await listDueQueueKeys(db) }
     for (const thread of threads) thread.post(order)
   }
-  const look = () => {
+  const poll = () => {
     announceDue().catch(error =>
       log.warn({ event: 'due_lookup_failed', err: error }, 'Due deliveries could not be looked up'),
     )
@@ -174,7 +174,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   await Promise.all(threads.map(thread => thread.start()))
   await announceDue()
   return {
-    look,
+    poll,
     async pathsTo(destinations) {
       const told = await Promise.all(callers.map(caller => pathsBy(caller, destinations)))
       return new Map(told.flatMap(paths => [...paths]))

@@ -182,7 +182,7 @@ function worstOf(
 async function bounce(
   tx: Tx,
   delivery: Delivery,
-  said: ReportedRecipient,
+  reported: ReportedRecipient,
   at: number,
 ): Promise<ReportEffect> {
   if (
@@ -193,7 +193,7 @@ async function bounce(
   const { accountId, emailId, address } = delivery
   // A complaint remains the status of a delivery, whatever is reported later.
   const status = delivery.status === 'complained' ? ('complained' as const) : ('bounced' as const)
-  const data = { bounce: bounceData(said) }
+  const data = { bounce: bounceData(reported) }
   await recordDeliveries(tx, [
     {
       ...changeOf(delivery, at),
@@ -201,14 +201,14 @@ async function bounce(
         status,
         state: DELIVERY_STATE.done,
         ...NO_LEASE,
-        lastReply: textOf(said),
-        cause: causeOf(said, true),
+        lastReply: textOf(reported),
+        cause: causeOf(reported, true),
       },
       event: { type: 'email.bounced', data },
-      error: errorOf(said),
+      error: errorOf(reported),
     },
   ])
-  if (said.isHard)
+  if (reported.isHard)
     await addSuppressions(tx, [
       { accountId, email: foldAddress(address), reason: 'bounce', sourceId: emailId, at },
     ])
@@ -219,15 +219,20 @@ async function bounce(
  * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is
  * known.
  */
-async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
+async function delay(
+  tx: Tx,
+  delivery: Delivery,
+  reported: ReportedRecipient,
+  at: number,
+): Promise<ReportEffect> {
   const { status, state } = delivery
   if (status !== 'delivered' && status !== 'queued') return 'repeated'
   if (await hasHappened(tx, delivery.emailId, 'email.delivery_delayed', delivery.address)) return 'repeated'
-  const data = { delay: { attempt: delivery.attempts, next_attempt_at: null, reply: textOf(said) } }
+  const data = { delay: { attempt: delivery.attempts, next_attempt_at: null, reply: textOf(reported) } }
   await recordDeliveries(tx, [
     {
       ...changeOf(delivery, at),
-      set: { status, state, cause: causeOf(said, false) },
+      set: { status, state, cause: causeOf(reported, false) },
       event: { type: 'email.delivery_delayed', data },
       error: null,
     },
@@ -247,16 +252,16 @@ function changeOf({ accountId, emailId, ordinal, address: recipient }: Delivery,
   return { accountId, emailId, ordinal, recipient, at, handedOverAt: null }
 }
 
-function bounceData(said: ReportedRecipient) {
-  const { type, subtype } = bounceType(said.class, said.isTransient)
+function bounceData(reported: ReportedRecipient) {
+  const { type, subtype } = bounceType(reported.class, reported.isTransient)
   return {
     type,
     subtype,
-    class: said.class,
-    code: said.replyCode ?? null,
-    enhanced_code: said.status ?? null,
-    message: textOf(said),
-    mx_host: said.remoteMta ?? null,
+    class: reported.class,
+    code: reported.replyCode ?? null,
+    enhanced_code: reported.status ?? null,
+    message: textOf(reported),
+    mx_host: reported.remoteMta ?? null,
   }
 }
 
@@ -268,9 +273,9 @@ function textOf({ diagnostic, status }: ReportedRecipient): string {
   return diagnostic === '' ? (status ?? 'no reason was given') : diagnostic
 }
 
-function errorOf(said: ReportedRecipient): string {
-  const host = said.remoteMta === undefined ? '' : ` (${said.remoteMta})`
-  return `${textOf(said)}${host}`
+function errorOf(reported: ReportedRecipient): string {
+  const host = reported.remoteMta === undefined ? '' : ` (${reported.remoteMta})`
+  return `${textOf(reported)}${host}`
 }
 
 /** Details recorded for display only. */

@@ -17,7 +17,7 @@ interface LargeMessages {
 const GUARANTEED_PER_NETBLOCK = 8
 const ENDED = '4.4.2 Too many large messages at once, and this one came in slowest; try again later'
 
-export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
+export function createLargeMessages(max: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
   const held = new Set<MinDataRate>()
 
   const victimFor = (one: MinDataRate): MinDataRate | undefined => {
@@ -42,7 +42,7 @@ export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'
 
   return {
     enter(one) {
-      if (held.size >= most) {
+      if (held.size >= max) {
         const victim = victimFor(one)
         if (!victim) return false
         held.delete(victim)

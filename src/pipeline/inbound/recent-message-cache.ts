@@ -17,14 +17,14 @@ const CACHE_BYTES_MAX = 8 * 1024 * 1024
 const STALE_MS = 60_000
 
 export function createRecentMessageCache(clock: Clock, maxBytes = CACHE_BYTES_MAX): RecentMessageCache {
-  const kept = new Map<string, { bytes: Uint8Array; at: number }>()
+  const messages = new Map<string, { bytes: Uint8Array; at: number }>()
   let heldBytes = 0
   const drop = (name: string) => {
-    heldBytes -= kept.get(name)?.bytes.length ?? 0
-    kept.delete(name)
+    heldBytes -= messages.get(name)?.bytes.length ?? 0
+    messages.delete(name)
   }
   const dropStale = (now: number) => {
-    for (const [name, { at }] of kept) {
+    for (const [name, { at }] of messages) {
       if (now - at < STALE_MS) return
       drop(name)
     }
@@ -34,13 +34,13 @@ export function createRecentMessageCache(clock: Clock, maxBytes = CACHE_BYTES_MA
       const name = blobName(hash)
       const at = clock.monotonic()
       if (body !== null && heldBytes + body.length > maxBytes) dropStale(at)
-      if (body === null || heldBytes + body.length > maxBytes || kept.has(name)) return
-      kept.set(name, { bytes: body, at })
+      if (body === null || heldBytes + body.length > maxBytes || messages.has(name)) return
+      messages.set(name, { bytes: body, at })
       heldBytes += body.length
     },
     take(hash) {
       const name = blobName(hash)
-      const found = kept.get(name)?.bytes
+      const found = messages.get(name)?.bytes
       drop(name)
       return found
     },

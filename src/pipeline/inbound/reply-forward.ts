@@ -39,8 +39,8 @@ export function roundsFault(message: Message): string | undefined {
 
 /** Returns the recipients of a reply (RFC 5322 §3.6.2). */
 export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbox[] {
-  const asked = legible(mailboxes(replyToList))
-  return asked.length > 0 ? asked : legible(mailboxes(fromList).slice(0, 1))
+  const replyTo = legible(mailboxes(replyToList))
+  return replyTo.length > 0 ? replyTo : legible(mailboxes(fromList).slice(0, 1))
 }
 
 /** Builds a reply that belongs to the thread of the message (RFC 5322 §3.6.4). */

@@ -58,7 +58,7 @@ export class StrictSmtpServer extends SMTPServer {
   readonly #options: StrictOptions
   readonly #clock: Clock
   readonly #limit: ConnectionLimit
-  readonly #most: number
+  readonly #connectionsMax: number
   /** Open connections by id, oldest first, without those the server has closed. */
   readonly #open = new Map<string, OpenConnection>()
   readonly #turns = new FairTurns()
@@ -81,7 +81,7 @@ export class StrictSmtpServer extends SMTPServer {
     const { clock, connectionsMax = 500 } = options
     this.#options = options
     this.#clock = clock
-    this.#most = connectionsMax
+    this.#connectionsMax = connectionsMax
     this.#limit = createConnectionLimit(options, clock)
     // smtp-server itself counts connections only after their TLS handshake.
     this.server.removeAllListeners('connection')
@@ -152,7 +152,7 @@ export class StrictSmtpServer extends SMTPServer {
   #refusalOf(address: string): string | undefined {
     const refusal = this.#limit.enter(address)
     if (refusal !== undefined) return refusal
-    if (this.#open.size < this.#most || this.#evictOne()) return undefined
+    if (this.#open.size < this.#connectionsMax || this.#evictOne()) return undefined
     this.#limit.leave(address)
     return ALL_TAKEN
   }
@@ -230,7 +230,7 @@ export class StrictSmtpServer extends SMTPServer {
   #watchHandshake(open: OpenConnection, waitedMs: number): void {
     open.handshake = this.#clock.timer(HANDSHAKE_CHECK_INTERVAL_MS, () => {
       const lasted = waitedMs + HANDSHAKE_CHECK_INTERVAL_MS
-      const isBusy = this.#open.size > this.#most * BUSY_SHARE
+      const isBusy = this.#open.size > this.#connectionsMax * BUSY_SHARE
       if (lasted < (isBusy ? HANDSHAKE_BUSY_TIMEOUT_MS : HANDSHAKE_TIMEOUT_MS))
         this.#watchHandshake(open, lasted)
       else {
@@ -249,7 +249,8 @@ export class StrictSmtpServer extends SMTPServer {
   #refuse(socket: Socket, text: string, address: string): void {
     this.#options.report.turnedAway(421, text, { address })
     socket.on('error', () => {}) // errors of a refused connection do not matter
-    if (this.options.secure || this.#lingering >= this.#most * LINGERING_SHARE) return void socket.destroy()
+    if (this.options.secure || this.#lingering >= this.#connectionsMax * LINGERING_SHARE)
+      return void socket.destroy()
     this.#lingering += 1
     const linger = this.#clock.timer(LINGER_MS, () => socket.destroy())
     socket.once('close', () => {
@@ -265,7 +266,7 @@ export class StrictSmtpServer extends SMTPServer {
     if (!this.#open.delete(open.id)) return
     this.#stopTimers(open)
     if (open.socket.destroyed) return
-    if (this.#lingering >= this.#most * LINGERING_SHARE) return void open.top.destroy()
+    if (this.#lingering >= this.#connectionsMax * LINGERING_SHARE) return void open.top.destroy()
     this.#lingering += 1
     open.linger = this.#clock.timer(LINGER_MS, () => open.top.destroy())
   }
@@ -294,7 +295,7 @@ export class StrictSmtpServer extends SMTPServer {
 
   /** @returns false when no connection may be evicted */
   #evictOne(): boolean {
-    const chosen = connectionToEvict([...this.#open.values()], this.#clock.monotonic(), this.#most)
+    const chosen = connectionToEvict([...this.#open.values()], this.#clock.monotonic(), this.#connectionsMax)
     if (!chosen) return false
     if (chosen.connection && !chosen.handshake) chosen.connection.send(421, EVICTED)
     else {
@@ -306,7 +307,8 @@ export class StrictSmtpServer extends SMTPServer {
 
   /** One timer serves all messages being received; it stops when there are none. */
   #checkRates(): void {
-    const isBusy = this.#open.size > this.#most * HIGH_RATE_SHARE || this.#options.isBusy?.() === true
+    const isBusy =
+      this.#open.size > this.#connectionsMax * HIGH_RATE_SHARE || this.#options.isBusy?.() === true
     const now = this.#clock.monotonic()
     let isNeeded = false
     for (const { transfer } of [...this.#open.values()]) {

@@ -43,8 +43,8 @@ export function nextAttemptAt(deferral: Deferral, random: () => number): number 
   const planned = wantedMs ?? delayAfter(attempts, isGreylisted ? GREYLISTED_DELAYS_MS : DELAYS_MS)
   const share = random()
   if (hintMs !== undefined) {
-    const asked = attempts <= HINTED_ATTEMPTS_MAX ? hintMs : Math.max(hintMs, planned)
-    const at = now + Math.round(asked * (1 + JITTER_RATIO * share))
+    const delayMs = attempts <= HINTED_ATTEMPTS_MAX ? hintMs : Math.max(hintMs, planned)
+    const at = now + Math.round(delayMs * (1 + JITTER_RATIO * share))
     if (at <= expiresAt) return at
   }
   const at = now + Math.round(planned * (1 - JITTER_RATIO + 2 * JITTER_RATIO * share))

@@ -34,10 +34,10 @@ export const warmupCommands = {
    * @param most is the budget of the day
    * @returns the number of messages granted, at most `wanted`
    */
-  grantWarmup: command<WarmupKey & { most: number; wanted: number }, number>(
-    async (tx, { most, wanted, ...warming }) => {
+  grantWarmup: command<WarmupKey & { max: number; wanted: number }, number>(
+    async (tx, { max, wanted, ...warming }) => {
       const kind = kindOf(warming)
-      const left = most - (await tx.counted(NOBODY, kind, warming.day))
+      const left = max - (await tx.counted(NOBODY, kind, warming.day))
       const granted = Math.max(0, Math.min(wanted, left))
       if (granted > 0) tx.count(NOBODY, kind, warming.day, granted)
       return granted

@@ -29,8 +29,8 @@ const COUNTED =
   /(?:messages?|mails?|e-?mails?|connections?|last|past|per|within|every) (?:in |of |the ){0,2}$/i
 
 /** @returns the delay in ms, between 30 s and 4 h; undefined if the text names none */
-export function retryHintMs(said: string): number | undefined {
-  const text = said.slice(0, CHARACTERS_MAX)
+export function retryHintMs(reply: string): number | undefined {
+  const text = reply.slice(0, CHARACTERS_MAX)
   const found = clockMs(text) ?? spanMs(text) ?? secondsMs(text)
   return found === undefined ? undefined : Math.min(DELAY_MS_MAX, Math.max(DELAY_MS_MIN, found))
 }

@@ -43,27 +43,27 @@ export function ownTextOf(mail: ReportMail): OwnText {
 
 /** Removes the paragraphs by which gateways warn of mail from outside. */
 function withoutBanners(lines: readonly string[]): string[] {
-  const kept: string[] = []
+  const passage: string[] = []
   let paragraph: string[] = []
   const close = () => {
     const isWhole = paragraph.length <= BANNER_LINES_MAX && isBanner(paragraph.join(' '))
     const from = paragraph.findIndex(line => !isBanner(line))
-    if (!isWhole && from >= 0) kept.push(...paragraph.slice(from))
+    if (!isWhole && from >= 0) passage.push(...paragraph.slice(from))
     paragraph = []
   }
   for (const line of lines) {
     if (line.trim() !== '') paragraph.push(line)
     else {
       close()
-      kept.push(line)
+      passage.push(line)
     }
   }
   close()
-  return kept
+  return passage
 }
 
-function isBanner(said: string): boolean {
-  const text = fold(said)
+function isBanner(line: string): boolean {
+  const text = fold(line)
   return BANNER_START.test(text) && BANNER_WORDS.test(text) && !TELLS.test(text)
 }
 

@@ -217,7 +217,7 @@ function recipientOf(
   const action = actionOf(group.action, status, signs, own)
   const words = textsOf(named)
   const diagnostics = group.diagnostics
-    .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, said => said.replaceAll('-', ' ')))
+    .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, word => word.replaceAll('-', ' ')))
     .filter(value => /\p{L}{2}|\d{3}/u.test(value))
   const comment = commentIn(group.status ?? '')
   const texts = [...sorted(diagnostics), ...(comment === undefined ? [] : [comment]), ...words]
@@ -267,12 +267,12 @@ function soleRecipient(signs: Signs, { lines, returned }: OwnText): string | und
 }
 
 function actionOf(
-  said: string | undefined,
+  reportedAction: string | undefined,
   status: string | undefined,
   signs: Signs,
   own: OwnText,
 ): ReportAction {
-  const action = fold(said ?? '')
+  const action = fold(reportedAction ?? '')
   if (/^(?:fail|bounc|error|undeliv|expire|reject|hard|perm|denied)/.test(action)) return 'failed'
   if (/^(?:delay|defer|warn|temp|retry|soft)/.test(action)) return 'delayed'
   if (action.startsWith('deliver') || action.startsWith('success')) return 'delivered'

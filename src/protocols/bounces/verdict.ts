@@ -140,14 +140,15 @@ interface ReadText {
 function readOne(
   whole: string,
   otherwise: ReplyPhase,
-  { action, status: said, provider, facts }: Omit<Evidence, 'texts'>,
+  { action, status: ownStatus, provider, facts }: Omit<Evidence, 'texts'>,
 ) {
   const text = quotedReply(whole)
   const found = REPLY_CODE.exec(text)
   const replyCode = found ? Number(found[1]) : undefined
   const [statusClass, detail] = statusIn(found ? text.slice(found.index) : text)
   const within = statusClass === undefined ? undefined : `${statusClass}.${detail}`
-  const status = within !== undefined && (said === undefined || !GENERAL_STATUS.test(within)) ? within : said
+  const status =
+    within !== undefined && (ownStatus === undefined || !GENERAL_STATUS.test(within)) ? within : ownStatus
   const code = replyCode ?? codeOf(action, status)
   const plain = text
     .replace(CONTINUED, ' ')

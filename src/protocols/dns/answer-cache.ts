@@ -21,7 +21,7 @@ interface AnswerCacheOptions<T> {
 }
 
 export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOptions<T>): LookUp<T> {
-  const kept = createExpiringMap<Answer<T>>(clock, { keptMs: FOUND_MS, most: maxEntries })
+  const cache = createExpiringMap<Answer<T>>(clock, { ttlMs: FOUND_MS, maxEntries })
   const asking = new Map<string, Promise<Answer<T>>>()
 
   const askAnew = async (name: string) => {
@@ -30,7 +30,7 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
     try {
       const answer = await running
       // An older query must not overwrite the answer of a newer one.
-      if (asking.get(name) === running) kept.set(name, answer, cacheMs(answer))
+      if (asking.get(name) === running) cache.set(name, answer, cacheMs(answer))
       return answer
     } finally {
       if (asking.get(name) === running) asking.delete(name)
@@ -39,7 +39,7 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
 
   return async (name, { fresh = false } = {}) => {
     if (fresh) return askAnew(name)
-    return kept.get(name) ?? asking.get(name) ?? askAnew(name)
+    return cache.get(name) ?? asking.get(name) ?? askAnew(name)
   }
 }
 

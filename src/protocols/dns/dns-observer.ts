@@ -77,7 +77,7 @@ interface ObservedServer extends Pick<Query, 'server' | 'flags'> {
 
 function observer({ label, server, flags }: ObservedServer, limits: DnsObserverLimits): DnsObserver {
   const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
-  const asked = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
+  const lookUp = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
     let reason = 'out of time'
     let withoutEdns = false
     for (let round = 0; round < tries && !closing.aborted; round++) {
@@ -98,7 +98,7 @@ function observer({ label, server, flags }: ObservedServer, limits: DnsObserverL
     server: label,
     async ask(text, type) {
       const name = parseQueryName(text)
-      if (name !== undefined) return asked(name, type)
+      if (name !== undefined) return lookUp(name, type)
       return { kind: 'answer', records: [], chain: [], exists: false, ttlSeconds: undefined }
     },
   }

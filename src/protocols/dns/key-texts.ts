@@ -15,34 +15,34 @@ interface KeyTextsOptions {
 }
 
 /** Other processes may change keys without notifying this one. */
-const KEPT_MS = 10_000
+const CACHE_TTL_MS = 10_000
 const CACHED_KEYS_MAX = 20_000
 /** Form of a key token. Other labels are not looked up. */
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
-  const kept = createExpiringMap<{ text: string | undefined }>(clock, {
-    keptMs: KEPT_MS,
-    most: CACHED_KEYS_MAX,
+  const cache = createExpiringMap<{ text: string | undefined }>(clock, {
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: CACHED_KEYS_MAX,
   })
   let generation = 0
 
-  const look = async (token: string) => {
+  const load = async (token: string) => {
     const began = generation
     const text = await find(token)
-    if (began === generation) kept.set(token, { text })
+    if (began === generation) cache.set(token, { text })
     return text
   }
 
   return {
     textOf(token) {
       if (!TOKEN.test(token)) return undefined
-      const known = kept.get(token)
-      return known ? known.text : look(token)
+      const known = cache.get(token)
+      return known ? known.text : load(token)
     },
     forget() {
       generation++
-      kept.clear()
+      cache.clear()
     },
   }
 }

@@ -69,8 +69,8 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
 function idlestOfMost(connections: ReadonlyMap<net.Socket, string>): net.Socket {
   const counts = new Map<string, number>()
   for (const network of connections.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
-  const most = Math.max(...counts.values())
-  for (const [socket, network] of connections) if (counts.get(network) === most) return socket
+  const max = Math.max(...counts.values())
+  for (const [socket, network] of connections) if (counts.get(network) === max) return socket
   throw new Error('there is no connection')
 }
 

@@ -112,14 +112,14 @@ export async function lookUpAddresses(
   { families, limit = ADDRESSES_MAX, random }: AddressOptions,
 ): Promise<HostAddresses> {
   const { answer } = await followCnames(resolver, host, async (name): Promise<Answer<string>> => {
-    const asked = await Promise.all(
+    const lookups = await Promise.all(
       families.map(family => (family === 'ipv4' ? resolver.addresses4(name) : resolver.addresses6(name))),
     )
-    const found = asked.map(family => (family.kind === 'found' ? shuffled(family.records, random) : []))
+    const found = lookups.map(family => (family.kind === 'found' ? shuffled(family.records, random) : []))
     const records = inTurns(found)
     if (records.length > 0) return { kind: 'found', records }
     const missing =
-      asked.find(({ kind }) => kind === 'failure') ?? asked.find(({ kind }) => kind === 'no-data')
+      lookups.find(({ kind }) => kind === 'failure') ?? lookups.find(({ kind }) => kind === 'no-data')
     return missing ?? { kind: 'no-domain' }
   })
   if (answer.kind === 'found') return { kind: 'addresses', addresses: answer.records.slice(0, limit) }

@@ -126,8 +126,8 @@ export function feedbackHost(region: string, mailHost: string): string {
  * TXT records are added, except where only one of a kind may exist; the kind is the version at its beginning
  * (`v=spf1`, `v=DMARC1`). A record that is given twice counts once (RFC 2181 §5).
  */
-function merged(ours: readonly DnsRecord[], given: readonly DnsRecord[], mailHost: string): DnsRecord[] {
-  const own = [...new Map(given.map(record => [JSON.stringify(record), record])).values()]
+function merged(ours: readonly DnsRecord[], configured: readonly DnsRecord[], mailHost: string): DnsRecord[] {
+  const own = [...new Map(configured.map(record => [JSON.stringify(record), record])).values()]
   const kindOf = (record: DnsRecord) =>
     `${record.name} ${record.type} ${record.type === 'TXT' ? (/^v=\w+/.exec(record.text)?.[0] ?? '') : ''}`
   const taken = new Set(own.map(kindOf))

@@ -85,8 +85,8 @@ function nameIn(word: string, origin: string): string {
   return name
 }
 
-function numberIn(word: string, most: number): number {
-  if (!/^\d{1,9}$/.test(word) || Number(word) > most) throw new RecordFault(`has "${word}" for a number`)
+function numberIn(word: string, max: number): number {
+  if (!/^\d{1,9}$/.test(word) || Number(word) > max) throw new RecordFault(`has "${word}" for a number`)
   return Number(word)
 }
 

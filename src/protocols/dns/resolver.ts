@@ -80,11 +80,11 @@ export function createResolver(options: ResolverOptions): Resolver {
   let closed = false
 
   const lookUp = <T>(query: Query<T>): LookUp<T> => {
-    const asked = async (name: string): Promise<Answer<T>> => {
+    const lookUp = async (name: string): Promise<Answer<T>> => {
       await batching.turn()
       return closed ? CLOSED : askInTurn(channels, name, query)
     }
-    const ask = (name: string) => bounded(clock, totalMs, asked(name))
+    const ask = (name: string) => bounded(clock, totalMs, lookUp(name))
     const cached = createAnswerCache({ ask, clock, maxEntries })
     return async (text, lookUpOptions) => {
       if (closed) return CLOSED

@@ -35,20 +35,20 @@ interface ClientOptions {
 
 const CACHED_ANSWERS_MAX = 10_000
 const CACHED_MS_MAX = 3_600_000
-const NONE_KEPT_MS = 60_000
-const FAILURE_KEPT_MS = 5_000
+const NEGATIVE_TTL_MS = 60_000
+const FAILURE_TTL_MS = 5_000
 
 export function createValidatingClient(options: ClientOptions): ValidatingClient {
   const { clock, tries = 2, timeoutMs = 5_000 } = options
   const server = serverOf(options.server)
-  const kept = createExpiringMap<Promise<SecureAnswer>>(clock, {
-    keptMs: Number.POSITIVE_INFINITY,
-    most: CACHED_ANSWERS_MAX,
+  const cache = createExpiringMap<Promise<SecureAnswer>>(clock, {
+    ttlMs: Number.POSITIVE_INFINITY,
+    maxEntries: CACHED_ANSWERS_MAX,
   })
   const closing = new AbortController()
   const limits = { clock, timeoutMs, closing: closing.signal }
 
-  const asked = async (name: string, type: TypeName): Promise<SecureAnswer> => {
+  const query = async (name: string, type: TypeName): Promise<SecureAnswer> => {
     let reason = 'the validating resolver does not answer'
     for (let round = 0; round < tries && !closing.signal.aborted; round++) {
       try {
@@ -63,16 +63,16 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
   return {
     ask(name, type, { fresh = false } = {}) {
       const key = `${name} ${type}`
-      const known = fresh ? undefined : kept.get(key)
-      return known ?? keepUnlessFailed(kept, key, asked(name, type), lifeMs)
+      const known = fresh ? undefined : cache.get(key)
+      return known ?? keepUnlessFailed(cache, key, query(name, type), lifeMs)
     },
     close: () => closing.abort(new Error('closed')),
   }
 }
 
 function lifeMs(answer: SecureAnswer): number {
-  if (answer.kind === 'failure') return FAILURE_KEPT_MS
-  if (answer.kind === 'none') return NONE_KEPT_MS
+  if (answer.kind === 'failure') return FAILURE_TTL_MS
+  if (answer.kind === 'none') return NEGATIVE_TTL_MS
   return Math.min(CACHED_MS_MAX, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
 }
 

@@ -81,7 +81,7 @@ class Writer {
    */
   readonly #places = new Map<string, number>()
   /** Name of the question in lower case. */
-  #asked = ''
+  #questionName = ''
 
   constructor(limitBytes: number) {
     this.#bytes = Buffer.allocUnsafe(limitBytes)
@@ -122,7 +122,7 @@ class Writer {
 
   /** @param name in lower case; only those parts that the packet has in lower case are referred to later */
   question(name: string, bytes: Uint8Array) {
-    this.#asked = name
+    this.#questionName = name
     const lastCapital = bytes.subarray(0, -QUESTION_TAIL_BYTES).findLastIndex(isCapital)
     let at = 0
     for (let rest = name; rest !== ''; rest = parentOf(rest)) {
@@ -151,7 +151,7 @@ class Writer {
 
   /** Some clients expect the name that they asked about in their own letter case. */
   #owner(name: string) {
-    if (name !== '' && name.toLowerCase() === this.#asked) this.u16(POINTER | HEADER_BYTES)
+    if (name !== '' && name.toLowerCase() === this.#questionName) this.u16(POINTER | HEADER_BYTES)
     else this.name(name)
   }
 

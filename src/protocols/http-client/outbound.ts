@@ -47,9 +47,12 @@ const KEPT_IDLE_MS = 15_000
 export function createOutbound(options: OutboundOptions): Outbound {
   const { clock, allowLoopback = false, allowInsecureLoopback = false, keepAlive = false } = options
   const dial = createDial(options)
-  const kept = keepAlive ? { keepAlive, timeout: KEPT_IDLE_MS } : { keepAlive }
-  const secureAgent = dialling(new SecureAgent(kept), dial, { isSecure: true, mayBeLoopback: allowLoopback })
-  const plainAgent = dialling(new Agent(kept), dial, { isSecure: false, mayBeLoopback: true })
+  const agentOptions = keepAlive ? { keepAlive, timeout: KEPT_IDLE_MS } : { keepAlive }
+  const secureAgent = dialling(new SecureAgent(agentOptions), dial, {
+    isSecure: true,
+    mayBeLoopback: allowLoopback,
+  })
+  const plainAgent = dialling(new Agent(agentOptions), dial, { isSecure: false, mayBeLoopback: true })
 
   /**
    * Abort controllers of the requests in progress. `AbortSignal.any()` with a signal that never aborts would

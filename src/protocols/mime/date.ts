@@ -43,18 +43,18 @@ export function parseDate(value: string): number | undefined {
 
 /** Replaces comments, also nested ones, by blanks (RFC 5322 §3.2.2). An unfinished comment stays. */
 export function withoutComments(text: string): string {
-  let kept = ''
+  let text1 = ''
   let depth = 0
   let openedAt = 0
   for (let at = 0; at < text.length; at++) {
     const character = text[at]!
     if (character === '(') {
       if (depth++ === 0) openedAt = at
-    } else if (depth === 0) kept += character
+    } else if (depth === 0) text1 += character
     else if (character === '\\') at += 1
-    else if (character === ')' && --depth === 0) kept += ' '
+    else if (character === ')' && --depth === 0) text1 += ' '
   }
-  return depth === 0 ? kept : kept + text.slice(openedAt)
+  return depth === 0 ? text1 : text1 + text.slice(openedAt)
 }
 
 /** RFC 5322 §4.3: years of two digits are 1950 to 2049, of three digits 1900 and more. */

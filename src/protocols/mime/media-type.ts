@@ -60,7 +60,7 @@ const CALENDAR_HEAD_BYTES = 64 * 1024
  */
 export function withCalendarParameters(type: MediaType, content: Uint8Array): MediaType {
   if (type.essence !== 'text/calendar') return type
-  const lacks = (name: string) => !type.parameters.some(given => /^[^=*]*/.exec(given)![0] === name)
+  const lacks = (name: string) => !type.parameters.some(parameter => /^[^=*]*/.exec(parameter)![0] === name)
   const method = lacks('method') ? calendarMethod(content) : undefined
   return {
     essence: type.essence,

@@ -72,8 +72,8 @@ export function parseHeaderMailbox(text: string): Mailbox | AddressFault {
  * Parses a bare `local@domain`, without display name or angle brackets. Outer blanks and line breaks are
  * ignored; invisible characters are refused by name, since nobody could find them otherwise.
  */
-export function parseAddress(given: string): Mailbox | AddressFault {
-  const text = trimmed(given)
+export function parseAddress(input: string): Mailbox | AddressFault {
+  const text = trimmed(input)
   const unseen = unseenIn(text)
   if (unseen !== undefined) return { fault: `contains the invisible character ${unseen}` }
   const split = splitAtSign(text)

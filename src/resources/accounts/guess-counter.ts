@@ -85,8 +85,8 @@ export function createGuessMemory<V>(entriesMax: number) {
     /** @param isProtected whether only other protected entries may evict this one; may differ between calls */
     set(key: string, value: V, isProtected: boolean): void {
       forget(key)
-      const kept = isProtected ? protectedOnes : ordinary
-      kept.set(key, value)
+      const entries = isProtected ? protectedOnes : ordinary
+      entries.set(key, value)
     },
     delete: forget,
   }

@@ -11,7 +11,7 @@ import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { command, type Run, type Tx } from '../../store/model/command.ts'
 import type { Db, SignInPlaceRow, UserRow } from '../../store/model/schema.ts'
 
-export const PLACE_KEPT_MS = 90 * 86_400_000
+export const PLACE_RETENTION_MS = 90 * 86_400_000
 const DELETED_AT_ONCE_MAX = 500
 /** Maximum number of networks per user. The most recently used ones are kept. */
 const PLACES_PER_USER_MAX = 20
@@ -55,7 +55,7 @@ export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRo
     .values(place)
     .onConflict(conflict => conflict.columns(['userId', 'networkHash']).doUpdateSet({ lastAt }))
     .execute()
-  const kept = db
+  const newest = db
     .selectFrom('signInPlaces')
     .select('networkHash')
     .where('userId', '=', userId)
@@ -65,7 +65,7 @@ export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRo
   await db
     .deleteFrom('signInPlaces')
     .where('userId', '=', userId)
-    .where('networkHash', 'not in', kept)
+    .where('networkHash', 'not in', newest)
     .execute()
 }
 
@@ -94,6 +94,6 @@ export const signInPlaceCommands = {
 /** Deletes expired networks in steps. */
 export function sweepSignInPlaces({ run, clock }: { run: Run<typeof signInPlaceCommands>; clock: Clock }) {
   return inSteps(DELETED_AT_ONCE_MAX, limit =>
-    run('forgetSignInPlaces', { before: clock.now() - PLACE_KEPT_MS, limit }),
+    run('forgetSignInPlaces', { before: clock.now() - PLACE_RETENTION_MS, limit }),
   )
 }

@@ -25,7 +25,7 @@ export interface Passwords {
 }
 
 /** Limits of the length of a password, in characters. */
-export const PASSWORD_LENGTH = { least: 8, most: 1024 }
+export const PASSWORD_LENGTH = { min: 8, max: 1024 }
 
 /** Parameters of scrypt (RFC 7914 §2) for new hashes. Stored hashes contain their own parameters. */
 interface PasswordCost {

@@ -13,7 +13,7 @@ import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, SessionRow, UserRow } from '../../store/model/schema.ts'
 import { createGuessGuard, type Guess, type GuessGuard } from './guess-guard.ts'
-import { findUserAtPlace, networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
+import { findUserAtPlace, networkHashOf, PLACE_RETENTION_MS } from './known-places.ts'
 import type { Passwords } from './password.ts'
 import type { PasswordTurn } from './password-queue.ts'
 import { reportVerdict, type SignInReport } from './sign-in-report.ts'
@@ -121,7 +121,7 @@ export function createSessions(options: SessionOptions): Sessions {
   return {
     async signIn({ email, password, clientAddress: address, userAgent = null, kind }) {
       const networkHash = networkHashOf(secrets, address)
-      const since = clock.now() - PLACE_KEPT_MS
+      const since = clock.now() - PLACE_RETENTION_MS
       const { user, isKnownPlace = false } = (await findUserAtPlace(db, { email, networkHash, since })) ?? {}
       const guess = { address, account: email, isKnownPlace }
       const client = { address, user: user ? wireId('usr', user.id) : null }

@@ -170,7 +170,7 @@ export const userCommands = {
         .where('id', '=', id)
         .where('lastSeenAt', '<', at)
         .execute()
-    const kept = tx.db
+    const newest = tx.db
       .selectFrom('sessions')
       .select('id')
       .where('userId', '=', userId)
@@ -178,7 +178,7 @@ export const userCommands = {
       .orderBy('lastSeenAt', 'desc')
       .orderBy('id', 'desc')
       .limit(SESSIONS_OF_A_USER_MAX - 1)
-    await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
+    await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', newest).execute()
     await tx.db.insertInto('sessions').values(session).execute()
     if (networkHash) await rememberPlace(tx, { userId, networkHash, lastAt: createdAt })
     return true

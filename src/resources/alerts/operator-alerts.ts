@@ -12,7 +12,7 @@ export const MACHINE_ALERTS = ['disk-space', 'disk-sync', 'certificate-expiry', 
 export type MachineAlert = (typeof MACHINE_ALERTS)[number]
 
 const HOUR_MS = 3_600_000
-const KEPT_MS = 90 * 24 * HOUR_MS
+const RETENTION_MS = 90 * 24 * HOUR_MS
 
 /** Lists the alerts, newest first. */
 export async function listOperatorAlerts(
@@ -73,7 +73,7 @@ export const alertCommands = {
       .executeTakeFirstOrThrow()
     await tx.db
       .deleteFrom('operatorAlerts')
-      .where('hour', '<', row.hour - KEPT_MS)
+      .where('hour', '<', row.hour - RETENTION_MS)
       .execute()
     return Number(added) > 0
   }),

@@ -52,7 +52,7 @@ export interface KeeperOptions {
 }
 
 /** Certificate that a keeper keeps valid. */
-export interface KeptCertificate {
+export interface ManagedCertificate {
   /** Provider host, and the additional names of the certificate. */
   host: string
   names: readonly string[]
@@ -71,7 +71,7 @@ const SLEEP_MS_MAX = 60 * MINUTE_MS
 /** @returns a function that stops the keeper and resolves when no work is in progress */
 export function startCertificateKeeper(
   options: KeeperOptions,
-  certificate: KeptCertificate,
+  certificate: ManagedCertificate,
 ): () => Promise<void> {
   const stopping = new AbortController()
   const watch = startDueTimer({
@@ -97,7 +97,7 @@ class LeaseLost extends Error {}
 /** @returns time of the next check, in ms since the epoch */
 async function keep(
   options: KeeperOptions,
-  certificate: KeptCertificate,
+  certificate: ManagedCertificate,
   signal: AbortSignal,
 ): Promise<number> {
   const { run, directoryUrl, owner, isAlone, clock } = options
@@ -121,7 +121,7 @@ async function keep(
 
 async function order(
   options: KeeperOptions,
-  { host, names, typeFor, onCertificate }: KeptCertificate,
+  { host, names, typeFor, onCertificate }: ManagedCertificate,
   row: CertificateRow,
   signal: AbortSignal,
 ): Promise<number> {

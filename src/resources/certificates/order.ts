@@ -35,7 +35,7 @@ export interface AcmeAccount {
   url: string
 }
 
-interface OrderParts {
+interface OrderContext {
   account: AcmeAccount
   names: readonly string[]
   begun: BegunOrder | null
@@ -83,35 +83,35 @@ const PATIENCE_MS = 180_000
  * @returns certificate chain and private key, PEM
  * @throws AcmeFault
  */
-export async function obtainCertificate(parts: OrderParts): Promise<{ chain: string; key: string }> {
-  const { begun, order: first } = (await resumed(parts)) ?? (await begin(parts))
+export async function obtainCertificate(context: OrderContext): Promise<{ chain: string; key: string }> {
+  const { begun, order: first } = (await resumed(context)) ?? (await begin(context))
   let order = first
   if (order.status === 'pending') {
-    for (const url of order.authorizations) await prove(parts, url)
-    order = await waitFor(parts, begun.url, orderSchema, ({ status }) => status !== 'pending')
+    for (const url of order.authorizations) await prove(context, url)
+    order = await waitFor(context, begun.url, orderSchema, ({ status }) => status !== 'pending')
   }
   if (order.status === 'ready') {
-    const csr = certificateRequest(createPrivateKey(begun.key), parts.names).toString('base64url')
-    await post(parts, order.finalize, { csr })
+    const csr = certificateRequest(createPrivateKey(begun.key), context.names).toString('base64url')
+    await post(context, order.finalize, { csr })
   }
   order = await waitFor(
-    parts,
+    context,
     begun.url,
     orderSchema,
     ({ status }) => status !== 'ready' && status !== 'processing',
   )
   if (order.status !== 'valid' || order.certificate === undefined)
     throw new AcmeFault('refused', `the order has failed: ${detailOf(order)}`)
-  const { text: chain } = await post(parts, order.certificate, null)
+  const { text: chain } = await post(context, order.certificate, null)
   return { chain, key: begun.key }
 }
 
 /** Returns undefined if there is no order in progress, or it cannot succeed any more. */
-async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order } | undefined> {
-  const { begun } = parts
+async function resumed(context: OrderContext): Promise<{ begun: BegunOrder; order: Order } | undefined> {
+  const { begun } = context
   if (!begun) return undefined
   try {
-    const order = await read(parts, begun.url, orderSchema)
+    const order = await read(context, begun.url, orderSchema)
     return order.status === 'invalid' ? undefined : { begun, order }
   } catch (error) {
     if (error instanceof AcmeFault && !error.isPassing) return undefined // the authority has deleted the order
@@ -119,29 +119,29 @@ async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: O
   }
 }
 
-async function begin(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order }> {
-  const { newOrder } = await parts.account.session.directory()
-  const identifiers = parts.names.map(value => ({ type: 'dns', value }))
-  const { location, text } = await post(parts, newOrder, { identifiers })
+async function begin(context: OrderContext): Promise<{ begun: BegunOrder; order: Order }> {
+  const { newOrder } = await context.account.session.directory()
+  const identifiers = context.names.map(value => ({ type: 'dns', value }))
+  const { location, text } = await post(context, newOrder, { identifiers })
   if (location === null) throw new AcmeFault('unreadable', 'the authority does not say where the order is')
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const begun = { url: location, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
-  await parts.save(begun)
+  await context.save(begun)
   return { begun, order: readJson(orderSchema, text) }
 }
 
-async function prove(parts: OrderParts, url: string): Promise<void> {
-  const authorization = await read(parts, url, authorizationSchema)
+async function prove(context: OrderContext, url: string): Promise<void> {
+  const authorization = await read(context, url, authorizationSchema)
   if (authorization.status === 'valid') return
   const name = authorization.identifier.value
-  const type = parts.typeFor(name)
+  const type = context.typeFor(name)
   const challenge = authorization.challenges.find(one => one.type === type)
   if (authorization.status !== 'pending' || !challenge) throw notProven(authorization, type)
-  const proof = keyAuthorization(parts.account.key, challenge.token)
+  const proof = keyAuthorization(context.account.key, challenge.token)
   const answer = type === 'http-01' ? proof : createHash('sha256').update(proof).digest('base64url')
-  await parts.put({ type, name, token: challenge.token, answer })
-  if (challenge.status === 'pending') await post(parts, challenge.url, {})
-  const last = await waitFor(parts, url, authorizationSchema, ({ status }) => status !== 'pending')
+  await context.put({ type, name, token: challenge.token, answer })
+  if (challenge.status === 'pending') await post(context, challenge.url, {})
+  const last = await waitFor(context, url, authorizationSchema, ({ status }) => status !== 'pending')
   if (last.status !== 'valid') throw notProven(last, type)
 }
 
@@ -156,15 +156,15 @@ function notProven({ status, identifier, challenges }: Authorization, type: Chal
  * @throws AcmeFault
  */
 async function waitFor<T>(
-  parts: OrderParts,
+  context: OrderContext,
   url: string,
   schema: z.ZodType<T>,
   isDone: (value: T) => boolean,
 ): Promise<T> {
-  const { clock, signal } = parts
+  const { clock, signal } = context
   const until = clock.monotonic() + PATIENCE_MS
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
-    const { text, retryAfterMs } = await post(parts, url, null)
+    const { text, retryAfterMs } = await post(context, url, null)
     const value = readJson(schema, text)
     if (isDone(value)) return value
     const pauseMs = Math.min(Math.max(retryAfterMs ?? 0, waitMs), PATIENCE_MS)
@@ -174,14 +174,14 @@ async function waitFor<T>(
   }
 }
 
-async function read<T>(parts: OrderParts, url: string, schema: z.ZodType<T>): Promise<T> {
-  return readJson(schema, (await post(parts, url, null)).text)
+async function read<T>(context: OrderContext, url: string, schema: z.ZodType<T>): Promise<T> {
+  return readJson(schema, (await post(context, url, null)).text)
 }
 
-async function post(parts: OrderParts, url: string, payload: object | null) {
-  parts.signal.throwIfAborted()
-  await parts.keep()
-  const { session, url: accountUrl } = parts.account
+async function post(context: OrderContext, url: string, payload: object | null) {
+  context.signal.throwIfAborted()
+  await context.keep()
+  const { session, url: accountUrl } = context.account
   return session.post(url, payload, accountUrl)
 }
 

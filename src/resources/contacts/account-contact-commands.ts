@@ -34,7 +34,7 @@ interface NewAccountContact {
 
 /** `kept` has the contacts that existed and were not changed. */
 type AccountContactAnswer =
-  | { contact: ContactView; kept: ContactView[] }
+  | { contact: ContactView; existing: ContactView[] }
   | { refused: ContactRefusal }
   | 'no-topic'
 
@@ -69,9 +69,9 @@ export const accountContactCommands = {
     const holders = named.map(id => known.find(({ audienceId }) => sameId(audienceId, id)))
     // an address that has unsubscribed everywhere stays unsubscribed in further audiences
     const hasLeft = known.length > 0 && known.every(({ unsubscribed }) => unsubscribed === 1)
-    const given = hasLeft ? { ...fields, unsubscribed: true } : fields
+    const initial = hasLeft ? { ...fields, unsubscribed: true } : fields
     const rows = named.map(
-      (audienceId, i) => holders[i] ?? newContact({ accountId, audienceId }, ids[i]!, given, at),
+      (audienceId, i) => holders[i] ?? newContact({ accountId, audienceId }, ids[i]!, initial, at),
     )
     const added = rows.filter((_, i) => !holders[i])
     for (const row of added) {
@@ -87,7 +87,7 @@ export const accountContactCommands = {
     }
     // a call that names no audience is about the address
     if (input.audienceIds.length === 0 && added[0]?.unsubscribed) await rememberOptOut(tx, added[0], null, at)
-    return { contact: views[0]!, kept: views.filter((_, i) => holders[i]) }
+    return { contact: views[0]!, existing: views.filter((_, i) => holders[i]) }
   }),
 
   /**
@@ -155,10 +155,10 @@ async function findContactList({ db }: Tx, accountId: Id): Promise<Id | undefine
 
 /** Runs before the contact is written, so that an opt-out that happened in the meantime takes precedence. */
 async function copySubscriptions({ db, rows }: Tx, from: Id, contactId: Id): Promise<void> {
-  const said = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', from).execute()
+  const choices = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', from).execute()
   await rows.insert(
     'contactTopics',
-    said.map(row => ({ ...row, contactId })),
+    choices.map(row => ({ ...row, contactId })),
   )
 }
 

@@ -42,7 +42,7 @@ const ADDRESSES_AT_ONCE = 1_000
 interface Contact {
   isUnsubscribed: boolean
   /** Explicit subscriptions by topic. */
-  said: Map<string, boolean>
+  choices: Map<string, boolean>
 }
 
 /** Reads the data of all emails together. Reads nothing if no email has a topic. */
@@ -62,9 +62,9 @@ export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promi
         return optOut.isFromEverything ? LEFT_EVERYTHING : LEFT_TOPIC
       const found = contacts.get(addressKey(topic.accountId, address)) ?? []
       if (found.some(({ isUnsubscribed }) => isUnsubscribed)) return LEFT_EVERYTHING
-      const said = found.map(contact => contact.said.get(idKey(topic.topicId)))
-      if (said.includes(false)) return LEFT_TOPIC
-      const isSilent = said.length === 0 || said.includes(undefined)
+      const answers = found.map(contact => contact.choices.get(idKey(topic.topicId)))
+      if (answers.includes(false)) return LEFT_TOPIC
+      const isSilent = answers.length === 0 || answers.includes(undefined)
       return isSilent && !isOptIn ? NEVER_JOINED : null
     },
   }
@@ -117,12 +117,12 @@ async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map
   )
   const contacts = new Map<string, Contact[]>()
   const present = rows.filter((_, i) => audiences[i] !== undefined)
-  for (const said of Map.groupBy(present, ({ id }) => idKey(id)).values()) {
-    const { accountId, email, unsubscribed } = said[0]!
+  for (const answers of Map.groupBy(present, ({ id }) => idKey(id)).values()) {
+    const { accountId, email, unsubscribed } = answers[0]!
     const key = addressKey(accountId, email)
     contacts.set(key, [
       ...(contacts.get(key) ?? []),
-      { isUnsubscribed: unsubscribed === 1, said: new Map(said.flatMap(sayingOf)) },
+      { isUnsubscribed: unsubscribed === 1, choices: new Map(answers.flatMap(sayingOf)) },
     ])
   }
   return contacts
@@ -130,8 +130,8 @@ async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map
 
 /** Looks up the contacts of one account. */
 function rowsOf({ db }: Tx, { accountId, topicIds, emails }: AccountMail): Promise<Row[]>[] {
-  const parts = Math.ceil(emails.length / ADDRESSES_AT_ONCE)
-  return Array.from({ length: parts }, (_, i) =>
+  const batchCount = Math.ceil(emails.length / ADDRESSES_AT_ONCE)
+  return Array.from({ length: batchCount }, (_, i) =>
     db
       .selectFrom('contacts')
       .leftJoin('contactTopics', join =>

@@ -88,7 +88,7 @@ export async function subscribersOf(
   { id, defaultSubscription }: Pick<TopicRow, 'id' | 'defaultSubscription'>,
   contactIds: readonly Id[],
 ): Promise<(contactId: Id) => boolean> {
-  const said = new Map<string, boolean>()
+  const choices = new Map<string, boolean>()
   if (contactIds.length > 0) {
     const rows = await db
       .selectFrom('contactTopics')
@@ -96,9 +96,9 @@ export async function subscribersOf(
       .where('topicId', '=', id)
       .where('contactId', 'in', contactIds)
       .execute()
-    for (const { contactId, subscribed } of rows) said.set(idKey(contactId), subscribed === 1)
+    for (const { contactId, subscribed } of rows) choices.set(idKey(contactId), subscribed === 1)
   }
-  return contactId => said.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
+  return contactId => choices.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
 }
 
 /** Scans exactly one chunk. */

@@ -22,12 +22,12 @@ export async function unsubscribedTopicsOf(
     .select(['contactId', 'topicId', 'subscribed'])
     .where('contactId', 'in', contactIds)
     .execute()
-  const said = new Map(rows.map(row => [idKey(row.contactId) + idKey(row.topicId), row.subscribed === 1]))
+  const choices = new Map(rows.map(row => [idKey(row.contactId) + idKey(row.topicId), row.subscribed === 1]))
   return contactId =>
     topics
       .filter(topic => {
         const byDefault = topic.defaultSubscription === 'opt_in'
-        return !(said.get(idKey(contactId) + idKey(topic.id)) ?? byDefault)
+        return !(choices.get(idKey(contactId) + idKey(topic.id)) ?? byDefault)
       })
       .map(({ id }) => id)
 }

@@ -90,15 +90,15 @@ export async function setSubscriptions(
   at: number,
 ): Promise<ContactRow> {
   const { accountId, audienceId, id: contactId } = contact
-  const said = latest(subscriptions)
+  const choices = latest(subscriptions)
   await putSubscriptions(
     tx,
-    said.map(({ topicId, subscribed }) => ({
+    choices.map(({ topicId, subscribed }) => ({
       ...{ contactId, topicId, changedAt: at },
       subscribed: subscribed ? 1 : 0,
     })),
   )
-  for (const { topicId, subscribed } of said) if (subscribed) await forgetOptOut(tx, contact, topicId)
+  for (const { topicId, subscribed } of choices) if (subscribed) await forgetOptOut(tx, contact, topicId)
   const after = changedContact(contact, {}, at)
   await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
   return after

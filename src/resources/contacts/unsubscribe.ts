@@ -40,7 +40,7 @@ export async function unsubscribeContact(
 
 async function unsubscribeFromTopic(tx: Tx, contact: ContactRow, topicId: Id, at: number) {
   const [topic] = await tx.rows.find('topics', [{ accountId: contact.accountId, id: topicId }], ['id'])
-  const [said] = await tx.rows.find('contactTopics', [{ contactId: contact.id, topicId }], ['subscribed'])
-  if (!topic || said?.subscribed === 0) return
+  const [choice] = await tx.rows.find('contactTopics', [{ contactId: contact.id, topicId }], ['subscribed'])
+  if (!topic || choice?.subscribed === 0) return
   await setSubscriptions(tx, contact, [{ topicId, subscribed: false }], at)
 }

@@ -64,10 +64,10 @@ export async function writeContacts(
  */
 export async function moveContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   const { accountId, audienceId, id } = before
-  const said = await tx.db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
+  const choices = await tx.db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
   await writeEverything(tx, { accountId, audienceId }, [{ before, after: null }])
   await writeEverything(tx, { accountId, audienceId: after.audienceId }, [{ before: null, after }])
-  await tx.rows.insert('contactTopics', said)
+  await tx.rows.insert('contactTopics', choices)
   const told = await toldOf(tx, accountId, [after])
   const data = told(after)
   const type = 'contact.updated' as const

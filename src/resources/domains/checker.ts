@@ -40,7 +40,7 @@ const RESERVED = /\.(?:test|example|invalid|localhost)$/
 /** Limits of concurrent checks, in total and per account, and of waiting checks. */
 const CHECKS_MAX = 16
 const CHECKS_OF_ACCOUNT_MAX = 6
-const WAITING_MAX = { maxPerOwner: 20, most: 200 }
+const WAITING_MAX = { maxPerOwner: 20, max: 200 }
 
 /** Tells whether the provider zone is not visible in public DNS, so that its records cannot be required. */
 export function isLaboratory(mailHost: string): boolean {

@@ -14,7 +14,7 @@ import { findZoneServers } from '../../protocols/dns/name-servers.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db, DomainClaimRow } from '../../store/model/schema.ts'
 import type { CheckSessions } from './check-session.ts'
-import { look, type Observation, standingOf, unknown } from './checks/observation.ts'
+import { type Observation, observe, standingOf, unknown } from './checks/observation.ts'
 import { plain, textsOf } from './checks/values.ts'
 import { type ClaimRefusal, type claimCommands, findClaim } from './claim-commands.ts'
 import type { DomainChanges, DomainRefusal } from './commands.ts'
@@ -69,7 +69,7 @@ const TOKEN_BYTES = 20
 /** Limits of concurrent look-ups, in total and per account, and of waiting ones. */
 const CHECKS_MAX = 8
 const CHECKS_OF_ACCOUNT_MAX = 2
-const WAITING_MAX = { maxPerOwner: 10, most: 100 }
+const WAITING_MAX = { maxPerOwner: 10, max: 100 }
 
 /** Returns the record that proves a claim. */
 export function claimRecordOf({ name, token }: Pick<DomainClaim, 'name' | 'token'>) {
@@ -157,7 +157,7 @@ async function findRecord({ inquiries }: DomainClaimsOptions, claim: DomainClaim
   const inquiry = inquiries.open()
   try {
     const { observers } = await findZoneServers(claim.name, inquiry)
-    const looks = await look(
+    const looks = await observe(
       async (witness): Promise<Observation> => {
         const answer = await witness.ask(host, 'TXT')
         if (answer.kind === 'unknown') return unknown(answer.reason)

@@ -242,13 +242,13 @@ export async function domainRefusalOf(
 }
 
 /** @returns the number of unverified domains, up to `most` */
-async function countPending(db: Db, accountId: Id, most: number): Promise<number> {
+async function countPending(db: Db, accountId: Id, max: number): Promise<number> {
   const rows = await db
     .selectFrom('domains')
     .select('id')
     .where('accountId', '=', accountId)
     .where('status', 'in', ['pending', 'failed'])
-    .limit(most)
+    .limit(max)
     .execute()
   return rows.length
 }

@@ -15,20 +15,20 @@ export interface HostedDomains {
 }
 
 /** Maximum age of an entry, which bounds the delay if an announcement is lost. */
-const KEPT_MS = 10_000
+const CACHE_TTL_MS = 10_000
 /** Bounds the memory, because remote senders choose the names. */
-const KEPT_MAX = 20_000
+const CACHED_DOMAINS_MAX = 20_000
 
 export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): HostedDomains {
-  const kept = createExpiringMap<Promise<HostedDomain | undefined>>(clock, {
-    keptMs: KEPT_MS,
-    most: KEPT_MAX,
+  const cache = createExpiringMap<Promise<HostedDomain | undefined>>(clock, {
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: CACHED_DOMAINS_MAX,
   })
   return {
-    find: name => kept.get(name) ?? keepUnlessFailed(kept, name, findHostedDomain(db, name)),
+    find: name => cache.get(name) ?? keepUnlessFailed(cache, name, findHostedDomain(db, name)),
     forget(names) {
-      if (names === undefined) kept.clear()
-      else for (const name of names) kept.delete(name)
+      if (names === undefined) cache.clear()
+      else for (const name of names) cache.delete(name)
     },
   }
 }

@@ -17,7 +17,7 @@ export const PUBLISHED_AHEAD_MS = 48 * HOUR_MS
  * A retired key stays published for this time. Receivers verify mail on arrival; the additional hour covers
  * delivery threads that learn late about the rotation.
  */
-export const KEPT_MS = 7 * DAY_MS + HOUR_MS
+export const RETIRED_KEY_MS = 7 * DAY_MS + HOUR_MS
 /** A selector publishes a revoked key for this time before it gets a new key. */
 export const REVOKED_FOR_MS = DAY_MS
 
@@ -57,7 +57,7 @@ export function stepsDue(keys: readonly DkimKeyFacts[], turns: KeyTurns): KeySte
   const steps: KeyStep[] = []
   for (const key of keys) {
     const state = keyState(key)
-    if (state === 'retired' && now >= key.retiredAt! + KEPT_MS) steps.push({ kind: 'revoke', key })
+    if (state === 'retired' && now >= key.retiredAt! + RETIRED_KEY_MS) steps.push({ kind: 'revoke', key })
     if (state === 'revoked' && now >= key.revokedAt! + REVOKED_FOR_MS) steps.push({ kind: 'replace', key })
   }
   const from = signingRsa(keys)

@@ -15,8 +15,8 @@ import {
   checkOf,
   type DnsProbe,
   type Looks,
-  look,
   type Observers,
+  observe,
   type Problem,
   type Standing,
   standingOf,
@@ -154,10 +154,12 @@ async function checkRecord(
   probe: DnsProbe,
   former: CheckStatus | undefined,
 ): Promise<Checked> {
-  const looks = await look(probe, scene.witnesses)
+  const looks = await observe(probe, scene.witnesses)
   const standing = standingOf(looks)
   const check =
-    standing === 'unknown' && former === 'verified' ? kept(record, looks) : checkOf(record.value, looks)
+    standing === 'unknown' && former === 'verified'
+      ? stillVerified(record, looks)
+      : checkOf(record.value, looks)
   const isLost = standing === 'gone' && check.found.length === 0
   if (!isLost) return { check, standing }
   const misplaced = await findMisplaced(wantedOf(record), {
@@ -172,7 +174,7 @@ async function checkRecord(
 }
 
 /** Lost answers take nothing away. */
-function kept({ value }: DomainDnsRecord, looks: Looks): Check {
+function stillVerified({ value }: DomainDnsRecord, looks: Looks): Check {
   const message = 'The DNS lookup failed this time. The record still counts as found.'
   return withProblems(checkOf(value, looks), [{ code: 'still_counted', message }], 'verified')
 }
@@ -198,7 +200,7 @@ async function checkSpf(scene: Scene, record: DomainDnsRecord): Promise<Checked>
 
 /** Mail of a domain may well be meant to go elsewhere: that is no failure. */
 async function checkReceiving({ domain, mailHost, witnesses }: Scene): Promise<Check> {
-  const looks = await look(
+  const looks = await observe(
     exchangeProbe({ domain, host: domain, exchange: mailHost, isAlone: false }),
     witnesses,
   )

@@ -31,18 +31,18 @@ export function createEmailSources(find: Find): ReadEmailSource {
    * Least recently used first. The key contains the broadcast, since the key of a deleted content may be
    * assigned again.
    */
-  const kept = new BoundedMap<string, Content>(CACHED_CONTENTS_MAX)
+  const cache = new BoundedMap<string, Content>(CACHED_CONTENTS_MAX)
 
   const keep = (key: string, content: Content) => {
     if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > CACHED_CHARACTERS_MAX) return
-    kept.set(key, content)
+    cache.set(key, content)
   }
   return async (accountId, id) => {
     const [row] = await find('emails', [{ accountId, id }], READ_COLUMNS)
     if (!row) return undefined
     const { contentId, broadcastId } = row
     const key = broadcastId === null ? undefined : `${idKey(broadcastId)} ${contentId}`
-    const known = key === undefined ? undefined : kept.get(key)
+    const known = key === undefined ? undefined : cache.get(key)
     const content = known ?? (await readContent(find, contentId))
     if (!content) return undefined
     if (key !== undefined) keep(key, content)

@@ -13,7 +13,7 @@ import type { EventData, EventType } from './types.ts'
 export const DSN_DUE = 'dsn'
 /** A sender that asked for it is told of a delay once, this time after the email was accepted. */
 const DELAY_MS = 4 * 3_600_000
-const KEPT_MS = 30 * 24 * 3_600_000
+const RETENTION_MS = 30 * 24 * 3_600_000
 
 /** What the notification says about the delivery. */
 export interface DsnFacts {
@@ -128,7 +128,7 @@ export const dsnCommands = {
         .execute()
       await tx.db
         .deleteFrom('dsnNotices')
-        .where('at', '<', sentAt - KEPT_MS)
+        .where('at', '<', sentAt - RETENTION_MS)
         .execute()
     },
   ),

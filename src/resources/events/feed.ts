@@ -80,7 +80,7 @@ export class EventFeed {
     const { clock } = this.#options
     let seen = after
     for (let quietSince = clock.monotonic(); !isOver(); ) {
-      const batch = await this.#look(accountId, seen)
+      const batch = await this.#readBatch(accountId, seen)
       seen = batch.at(-1)?.id ?? seen
       if (batch.length > 0 || clock.monotonic() - quietSince >= QUIET_MS) {
         yield batch
@@ -91,7 +91,7 @@ export class EventFeed {
   }
 
   /** Reads once per tick and cursor. */
-  #look(accountId: Id, after: Id): Promise<EventBatch> {
+  #readBatch(accountId: Id, after: Id): Promise<EventBatch> {
     const { db, find, clock, isShared } = this.#options
     const key = idKey(accountId) + idKey(after)
     const known = this.#looks.get(key)

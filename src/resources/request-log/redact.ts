@@ -84,7 +84,7 @@ function nameIn(value: object): string {
 /** Removes keys, tokens, user info of URLs, and parameters whose names mean secrets from a text. */
 export function withoutSecrets(text: string): string {
   if (!mayContainSecret(text)) return text
-  const rest = SECRET_TEXTS.reduce((rest, [pattern, kept]) => rest.replace(pattern, kept), text)
+  const rest = SECRET_TEXTS.reduce((rest, [pattern, head]) => rest.replace(pattern, head), text)
   return rest.includes('=') ? withoutParameters(rest) : rest
 }
 
@@ -182,8 +182,8 @@ export function closedJson(text: string): string {
   }
   STRING_BEGINNING.lastIndex = at
   const isInString = !isKey && STRING_BEGINNING.test(text)
-  const kept = isInString ? `${text.slice(0, STRING_BEGINNING.lastIndex)}${CUT}"` : text.slice(0, end)
-  return kept + closing.reverse().join('')
+  const head = isInString ? `${text.slice(0, STRING_BEGINNING.lastIndex)}${CUT}"` : text.slice(0, end)
+  return head + closing.reverse().join('')
 }
 
 function tokenAt(text: string, at: number): RegExpExecArray | null {

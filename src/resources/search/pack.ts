@@ -35,17 +35,17 @@ interface PackerOptions {
 export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 256 }: PackerOptions): Packer {
   /** Reads the oldest emails of a gap, one more than a block holds; of the open end only full blocks. */
   const rowsToSeal = async (accountId: Id, { afterId, lastId }: IndexPart): Promise<SealedRow[]> => {
-    const most = lastId ? size + 1 : size + leftOut
+    const max = lastId ? size + 1 : size + leftOut
     let query = db
       .selectFrom('emails')
       .select(['createdAt', ...FACET_COLUMNS])
       .where('accountId', '=', accountId)
       .where('id', '>', afterId)
       .orderBy('id')
-      .limit(most)
+      .limit(max)
     if (lastId) query = query.where('id', '<=', lastId)
     const rows = await query.execute()
-    return lastId || rows.length === most ? rows : []
+    return lastId || rows.length === max ? rows : []
   }
 
   return {

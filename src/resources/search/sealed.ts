@@ -154,8 +154,8 @@ async function textsOf(
   const all = new Map<number, Texts>()
   const missing: number[] = []
   for (const { id } of heads) {
-    const kept = reads[kind].get(id)
-    if (kept) all.set(id, kept)
+    const cached = reads[kind].get(id)
+    if (cached) all.set(id, cached)
     else missing.push(id)
   }
   if (missing.length === 0) return all

@@ -70,22 +70,22 @@ export interface TextCache {
 
 /** @param maxCharacters limit for all texts together; the least recently used are removed */
 export function createTextCache(maxCharacters: number): TextCache {
-  const kept = new Map<number, Texts>()
+  const cache = new Map<number, Texts>()
   let total = 0
   return {
     get(blockId) {
-      const texts = kept.get(blockId)
+      const texts = cache.get(blockId)
       if (!texts) return undefined
-      kept.delete(blockId)
-      kept.set(blockId, texts)
+      cache.delete(blockId)
+      cache.set(blockId, texts)
       return texts
     },
     put(blockId, texts) {
-      kept.set(blockId, texts)
+      cache.set(blockId, texts)
       total += texts.text.length
-      for (const [id, { text }] of kept) {
+      for (const [id, { text }] of cache) {
         if (total <= maxCharacters) return
-        kept.delete(id)
+        cache.delete(id)
         total -= text.length
       }
     },

@@ -81,8 +81,8 @@ export function declaredFallbacks(
     for (let length = path.length; length > 0; length--) {
       const known = byKey.get(path.slice(0, length).join('.'))
       if (!known) continue
-      const given = valueAt(values, path.slice(0, length))
-      if (given !== undefined && given !== null) return undefined
+      const value = valueAt(values, path.slice(0, length))
+      if (value !== undefined && value !== null) return undefined
       const text = textOf(valueAt({ fallback: known.fallback }, ['fallback', ...path.slice(length)]))
       if (text !== undefined) return text
     }

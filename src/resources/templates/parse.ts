@@ -88,9 +88,9 @@ function readPlaceholder(
   isName: ((text: string) => boolean) | undefined,
 ): Placeholder | undefined {
   const bar = inner.indexOf('|')
-  const said = (bar < 0 ? inner : inner.slice(0, bar)).trim()
-  const isMarked = said.startsWith(VERBATIM)
-  const name = isMarked ? said.slice(VERBATIM.length) : said
+  const label = (bar < 0 ? inner : inner.slice(0, bar)).trim()
+  const isMarked = label.startsWith(VERBATIM)
+  const name = isMarked ? label.slice(VERBATIM.length) : label
   if (name === '' || name.length > NAME_LENGTH_MAX) return undefined
   const fallback = bar < 0 ? null : inner.slice(bar + 1).trim()
   const path = name.split('.')

@@ -68,10 +68,10 @@ export function filledContent({ template, values }: Personal): PersonalContent {
 
 function valuesFor(
   { variables }: CompiledTemplate,
-  { variables: kept, toList, broadcastId }: PersonalSource,
+  { variables: variableValues, toList, broadcastId }: PersonalSource,
   unsubscribeUrl: UnsubscribeUrl,
 ): (string | undefined)[] {
-  const own = new Map(Object.entries(JSON.parse(kept!) as Record<string, string>))
+  const own = new Map(Object.entries(JSON.parse(variableValues!) as Record<string, string>))
   return variables.map(({ name }) => {
     switch (builtInOf(name)) {
       case 'email':

@@ -29,7 +29,7 @@ export interface ReadyTemplate extends CompiledTemplate {
   faults: Partial<Record<keyof EmailText, string>>
 }
 
-interface Kept {
+interface Cached {
   /** State of the template, whose content never changes. */
   state: number
   template: ReadyTemplate
@@ -43,19 +43,19 @@ const PLACEHOLDER_CHARACTERS = 100
 
 export function createReadyTemplates(find: Find): FindReadyTemplate {
   /** Least recently used first. */
-  const kept = new Map<string, Kept>()
+  const cache = new Map<string, Cached>()
   let total = 0
 
   const drop = (key: string) => {
-    total -= kept.get(key)?.characters ?? 0
-    kept.delete(key)
+    total -= cache.get(key)?.characters ?? 0
+    cache.delete(key)
   }
-  const keep = (key: string, entry: Kept) => {
+  const keep = (key: string, entry: Cached) => {
     drop(key)
     if (entry.characters > TEMPLATE_CHARACTERS_MAX) return
-    kept.set(key, entry)
+    cache.set(key, entry)
     total += entry.characters
-    for (const oldest of kept.keys()) {
+    for (const oldest of cache.keys()) {
       if (total <= CACHE_CHARACTERS_MAX) return
       drop(oldest)
     }
@@ -68,7 +68,7 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
       return undefined
     }
     const key = idKey(accountId) + idKey(row.id)
-    const known = kept.get(key)
+    const known = cache.get(key)
     if (known?.state === sentState(row)) {
       keep(key, known)
       return known.template

@@ -101,15 +101,15 @@ export function fillHoles({ holes }: CompiledText, plain: readonly (string | und
 function valueFor(
   { variable, fallback, inHtml }: Hole,
   { plain, fallbacks, escaped }: Filling,
-  most: number,
+  max: number,
 ): string {
-  const given = plain[variable]
-  if (fallback !== null && (given === undefined || given === '')) return fallback
-  const value = given ?? fallbacks[variable] ?? ''
+  const supplied = plain[variable]
+  if (fallback !== null && (supplied === undefined || supplied === '')) return fallback
+  const value = supplied ?? fallbacks[variable] ?? ''
   if (!inHtml) return value
   const known = escaped[variable]
   if (known !== undefined) return known
-  const made = escapeHtml(value, most)
+  const made = escapeHtml(value, max)
   escaped[variable] = made
   return made
 }

@@ -57,16 +57,16 @@ function byTime(one: string, other: string): number {
  * @throws BackupFault when there is none
  */
 export function findBackup(path: string): BackupPlace {
-  const given = resolve(path)
-  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
-    throw new BackupFault(`there is no folder ${given}`)
-  if (existsSync(join(given, MANIFEST_FILE))) return placeOf(given)
-  const newest = listBackups(given).at(-1)
+  const folder = resolve(path)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new BackupFault(`there is no folder ${folder}`)
+  if (existsSync(join(folder, MANIFEST_FILE))) return placeOf(folder)
+  const newest = listBackups(folder).at(-1)
   if (newest) return newest
   throw new BackupFault(
-    basename(given).startsWith(INCOMPLETE) || NAME.test(basename(given))
-      ? `${given} is not complete: it has no ${MANIFEST_FILE}`
-      : `there is no backup in ${given}`,
+    basename(folder).startsWith(INCOMPLETE) || NAME.test(basename(folder))
+      ? `${folder} is not complete: it has no ${MANIFEST_FILE}`
+      : `there is no backup in ${folder}`,
   )
 }
 

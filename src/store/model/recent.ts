@@ -14,7 +14,7 @@ export interface RecentEmails {
   dropStale(): void
 }
 
-interface Kept {
+interface Entry {
   source: EmailSource
   size: number
   /** Number of deliveries that have not taken the email yet. */
@@ -33,18 +33,18 @@ const STALE_AFTER_MS = 10_000
  * @param now returns a monotonic time in ms
  */
 export function createRecentEmails(now: () => number = () => performance.now()): RecentEmails {
-  const kept = new Slab<Kept>()
+  const entries = new Slab<Entry>()
   /** Numbers in `kept` by email, the oldest first. */
   const numbers = new Map<string, number>()
   let total = 0
 
   const drop = (key: string, number: number) => {
     numbers.delete(key)
-    total -= kept.take(number)!.size
+    total -= entries.take(number)!.size
   }
   const dropStaleAt = (time: number) => {
     for (const [key, number] of numbers) {
-      if (time - kept.at(number)!.at < STALE_AFTER_MS) return
+      if (time - entries.at(number)!.at < STALE_AFTER_MS) return
       drop(key, number)
     }
   }
@@ -59,14 +59,14 @@ export function createRecentEmails(now: () => number = () => performance.now()):
       const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
       if (size > RESULT_CHARACTERS_MAX) return
       if (total + size > TOTAL_CHARACTERS_MAX) return
-      numbers.set(key, kept.put({ source, size, left: source.recipientCount, at }))
+      numbers.set(key, entries.put({ source, size, left: source.recipientCount, at }))
       total += size
     },
     take(emailId) {
       const key = idKey(emailId)
       const number = numbers.get(key)
       if (number === undefined) return undefined
-      const entry = kept.at(number)!
+      const entry = entries.at(number)!
       if (--entry.left <= 0) drop(key, number)
       return entry.source
     },

@@ -1,19 +1,19 @@
 /** Selects the database engine of a store. Only this file knows both SQLite and PostgreSQL. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Look } from '../model/look.ts'
+import type { Inspection } from '../model/inspection.ts'
 import { DatabaseUrlFault, describeAddress, readPostgresUrl } from '../postgres/address.ts'
 import {
   lacksTable as lacksPostgresTable,
   postgresErrorKind as postgresTroubleOf,
 } from '../postgres/errors.ts'
 import { openPostgresReader, type PostgresLocation } from '../postgres/reading.ts'
-import { lookIntoPostgres } from '../postgres/start.ts'
+import { inspectPostgres } from '../postgres/start.ts'
 import { openPostgresWriting } from '../postgres/writing.ts'
 import type { Reader } from '../reading/read.ts'
 import { copySqlite } from '../sqlite/copy.ts'
 import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from '../sqlite/errors.ts'
-import { faultInSqlite, isCheckedAtOnce, lookIntoSqlite, wasKilled } from '../sqlite/look.ts'
+import { faultInSqlite, inspectSqlite, isCheckedAtOnce, wasKilled } from '../sqlite/inspect.ts'
 import { openSqliteReader, type SqliteLocation } from '../sqlite/reading.ts'
 import { openSqliteWriting } from '../sqlite/writing.ts'
 import type { GroupOptions } from '../writer/group.ts'
@@ -109,10 +109,10 @@ export function lacksTable(error: unknown): boolean {
  * Reads the database before a start, without changing it.
  * @throws StartFault when a PostgreSQL server cannot be used
  */
-export function lookInto<T>(location: StoreLocation, look: Look<T>): Promise<T> {
+export function inspectStore<T>(location: StoreLocation, inspect: Inspection<T>): Promise<T> {
   return location.kind === 'sqlite'
-    ? lookIntoSqlite(location.databaseFile, look)
-    : lookIntoPostgres(location.address, look)
+    ? inspectSqlite(location.databaseFile, inspect)
+    : inspectPostgres(location.address, inspect)
 }
 
 /**

@@ -89,35 +89,35 @@ const CHECK_CONTEXT = 'secret check'
  */
 export function secretOf(
   stored: string | undefined,
-  given: readonly Buffer[],
+  secrets: readonly Buffer[],
   place: { folder: string; isConfigured: boolean },
 ): Buffer | undefined {
-  if (stored === undefined) return given[0]
-  const fitting = given.find(secret => misfit(createSecretKeys(secret), stored) === undefined)
+  if (stored === undefined) return secrets[0]
+  const fitting = secrets.find(secret => misfit(createSecretKeys(secret), stored) === undefined)
   if (fitting) return fitting
-  throw otherSecret(remedyFor(stored, given, place))
+  throw otherSecret(remedyFor(stored, secrets, place))
 }
 
 /** @returns which secret is the wrong one and where the right one may be, as the end of a sentence */
 function remedyFor(
   stored: string,
-  given: readonly Buffer[],
+  secrets: readonly Buffer[],
   { folder, isConfigured }: { folder: string; isConfigured: boolean },
 ): string {
   const file = join(folder, SECRET_FILE)
   if (!isConfigured)
     return (
-      `${file} ${given.length === 0 ? 'is missing' : 'holds another one'}; restore the former one, ` +
+      `${file} ${secrets.length === 0 ? 'is missing' : 'holds another one'}; restore the former one, ` +
       'or set MAILHORN_SECRET_KEY again if the service was started with it'
     )
-  const kept = keptSecret(folder)
-  return kept !== undefined && misfit(createSecretKeys(kept), stored) === undefined
+  const fileSecret = secretInFile(folder)
+  return fileSecret !== undefined && misfit(createSecretKeys(fileSecret), stored) === undefined
     ? `secret_key (MAILHORN_SECRET_KEY) has another value, and ${file} holds the right one; remove the setting`
     : 'secret_key (MAILHORN_SECRET_KEY) has another value; restore the former one, or the former secret.key and no setting'
 }
 
 /** @returns undefined also when `secret.key` is damaged, which does not matter beside a configured secret */
-function keptSecret(folder: string): Buffer | undefined {
+function secretInFile(folder: string): Buffer | undefined {
   try {
     return readSecret(folder)
   } catch {

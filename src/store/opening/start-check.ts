@@ -10,17 +10,17 @@ import { dirname, join, resolve } from 'node:path'
 import { openFileLimit } from '../../lib/open-files.ts'
 import { StartFault } from '../../lib/start-fault.ts'
 import { emptyText, requireKnownVersion } from '../migrations/migrate.ts'
-import type { AskDatabase } from '../model/look.ts'
+import type { AskDatabase } from '../model/inspection.ts'
 import {
   checkNeededFor,
   damageText,
   databaseFile,
   describe,
   faultInPages,
+  inspectStore,
   isBlank,
   lacksTable,
   locate,
-  lookInto,
   type StoreLocation,
 } from './dialect.ts'
 import { accessAdvice } from './file-modes.ts'
@@ -75,20 +75,20 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
     requireUsable(path, 'file')
   for (const folder of [dataDir, ...(file === undefined ? [] : [dirname(file)])]) requireRoom(folder)
 
-  const given = givenSecrets(dataDir, options.secretKey)
+  const secrets = givenSecrets(dataDir, options.secretKey)
   const mayBegin = options.startNew || !hasBeenUsed(dataDir, location.blobFolder)
-  const seen = isBlank(location) ? EMPTY : await lookInto(location, readState)
+  const seen = isBlank(location) ? EMPTY : await inspectStore(location, readState)
   if (seen.migrations.length === 0 && !mayBegin)
     throw new StartFault([emptyText(describe(location), namesIn(dataDir)), ...notesOn(dataDir)].join('. '))
   requireKnownVersion(seen.migrations)
-  const secret = secretOf(seen.secretCheck, given, {
+  const secret = secretOf(seen.secretCheck, secrets, {
     folder: dataDir,
     isConfigured: options.secretKey !== null,
   })
   return {
     secret,
     needsCheck: !isBlank(location) && needsCheckLater(location),
-    notes: given.length === 0 || seen.migrations.length === 0 ? notesOn(dataDir) : [],
+    notes: secrets.length === 0 || seen.migrations.length === 0 ? notesOn(dataDir) : [],
   }
 }
 

@@ -11,7 +11,7 @@ export interface Statement {
   sql: string
   values?: readonly unknown[]
   /** Whether the statement is used often, so that it is prepared once per connection. */
-  kept?: boolean
+  isPrepared?: boolean
 }
 
 export interface Result {
@@ -191,11 +191,11 @@ interface OpenConnection extends PostgresConnection {
 function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string): OpenConnection {
   const connection: OpenConnection = {
     isBroken: false,
-    async query({ sql, values, kept }) {
+    async query({ sql, values, isPrepared }) {
       const statement = {
         text: sql,
         ...(values && { values: values.map(bindable) }),
-        ...(kept && { name: nameOf(sql) }),
+        ...(isPrepared && { name: nameOf(sql) }),
       }
       try {
         const results: pg.QueryResult | pg.QueryResult[] = await client.query(statement)

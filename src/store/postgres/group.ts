@@ -41,7 +41,7 @@ export function postgresSession(
       const { rows } = await query({
         sql: 'select count from counters where account_id = $1 and kind = $2 and period = $3',
         values: [accountId, kind, period],
-        kept: true,
+        isPrepared: true,
       })
       return (rows[0] as { count: number } | undefined)?.count ?? 0
     },
@@ -113,7 +113,7 @@ async function writeCounts(query: SqlQuery, sums: readonly CountDelta[]) {
     sorted.map(({ period }) => period),
     sorted.map(({ delta }) => delta),
   ]
-  await query({ sql: COUNT, values, kept: true })
+  await query({ sql: COUNT, values, isPrepared: true })
 }
 
 function compareText(a: string, b: string): number {

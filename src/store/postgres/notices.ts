@@ -31,7 +31,7 @@ export class Notices {
   readonly #from = randomUUID()
   readonly #waiting = new Map<string, Set<string>>()
   readonly #closing = Promise.withResolvers<void>()
-  readonly #kept: Promise<void>
+  readonly #connected: Promise<void>
   #connection: PostgresConnection | undefined
   #sending: NodeJS.Timeout | undefined
   #again: NodeJS.Timeout | undefined
@@ -39,7 +39,7 @@ export class Notices {
 
   constructor(options: NoticesOptions) {
     this.#options = options
-    this.#kept = this.#keep()
+    this.#connected = this.#keep()
   }
 
   send(announcements: readonly Announcement[]): void {
@@ -57,7 +57,7 @@ export class Notices {
     if (this.#sending) await this.#flush()
     clearTimeout(this.#again)
     this.#closing.resolve()
-    await this.#kept
+    await this.#connected
     await this.#options.pool.close()
   }
 
@@ -72,7 +72,7 @@ export class Notices {
     const text = encode(this.#from, this.#waiting)
     this.#waiting.clear()
     await this.#connection
-      .query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true })
+      .query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], isPrepared: true })
       .catch(() => {
         // the connection is lost; `keep` opens another
       })

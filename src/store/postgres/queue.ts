@@ -51,8 +51,8 @@ export function postgresQueue(query: SqlQuery): QueueOps {
       ]
       const limits = queueKeys.map(({ limit }) => limit)
       const [claimed, next] = await Promise.all([
-        query({ sql: CLAIM, values: [...names, limits, now, owner, until], kept: true }),
-        query({ sql: NEXT_DUE, values: names, kept: true }),
+        query({ sql: CLAIM, values: [...names, limits, now, owner, until], isPrepared: true }),
+        query({ sql: NEXT_DUE, values: names, isPrepared: true }),
       ])
       const claims = queueKeys.map((): Claim => ({ deliveries: [], nextAt: null }))
       for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
@@ -65,7 +65,7 @@ export function postgresQueue(query: SqlQuery): QueueOps {
       return claims
     },
     async release(emailIds, now) {
-      const { rows } = await query({ sql: RELEASE, values: [emailIds, now], kept: true })
+      const { rows } = await query({ sql: RELEASE, values: [emailIds, now], isPrepared: true })
       return [...new Map((rows as QueueKey[]).map(queueKey => [queueKeyText(queueKey), queueKey])).values()]
     },
   }

@@ -40,7 +40,7 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
         some.map(place => keys[place]!),
         by,
       )
-      const { rows } = await query({ sql, values, kept: true })
+      const { rows } = await query({ sql, values, isPrepared: true })
       for (const { place, ...row } of rows as (Row & { place: number })[]) found[some[place - 1]!] = row
     }
     return found as never
@@ -48,7 +48,7 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
   const add = async (sqlFor: (columns: readonly string[]) => string, rows: readonly object[]) => {
     for (const { by, some } of shapesOf(rows as readonly Row[], row => row))
       for (const part of inParts(some))
-        await write({ sql: sqlFor(by), values: columnsOf(part, by), kept: true })
+        await write({ sql: sqlFor(by), values: columnsOf(part, by), isPrepared: true })
   }
   return {
     insert: (table, rows) => add(by => statements.insert(table, by), rows),
@@ -61,7 +61,7 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
             await write({
               sql: statements.update(table, key, columns),
               values: columnsOf(part, [...key, ...columns]),
-              kept: true,
+              isPrepared: true,
             })
         }
     },
@@ -74,7 +74,7 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
     async reserve(table, count) {
       if (serials.length < count) {
         const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`
-        const { rows } = await query({ sql, values: [Math.max(count, SERIALS_PER_QUERY)], kept: true })
+        const { rows } = await query({ sql, values: [Math.max(count, SERIALS_PER_QUERY)], isPrepared: true })
         serials.push(...(rows as { id: number }[]).map(({ id }) => id))
       }
       return serials.splice(0, count)

@@ -24,7 +24,7 @@ export interface PendingIndexBlocks extends IndexBlockOps {
   drop(): void
 }
 
-interface Said {
+interface Change {
   accountId: Id
   id: Id
   /** New status; null when the email was deleted, undefined when it was stored. */
@@ -59,13 +59,13 @@ export function postgresSearchIndex(
   announce: (topic: string, payload: unknown) => void,
   arrivals: Map<string, number>,
 ): PendingIndexBlocks {
-  let said: Said[] = []
+  let changes: Change[] = []
   return {
     async arrived(emails) {
-      for (const { accountId, id } of emails) said.push({ accountId, id, status: undefined })
+      for (const { accountId, id } of emails) changes.push({ accountId, id, status: undefined })
     },
     async moved(moves) {
-      for (const move of moves) said.push(move)
+      for (const move of moves) changes.push(move)
     },
     async seal(segment) {
       const statuses = await statusesFor(query, segment)
@@ -74,13 +74,13 @@ export function postgresSearchIndex(
       return true
     },
     async flush() {
-      if (said.length === 0) return
-      const all = said
-      said = []
+      if (changes.length === 0) return
+      const all = changes
+      changes = []
       const { rows } = await query({
         sql: COVERING,
         values: [all.map(({ accountId }) => accountId), all.map(({ id }) => id)],
-        kept: true,
+        isPrepared: true,
       })
       const covering = new Map(
         (rows as { place: number; id: number }[]).map(row => [all[row.place - 1]!, row.id]),
@@ -92,17 +92,17 @@ export function postgresSearchIndex(
       }
     },
     drop() {
-      said = []
+      changes = []
     },
   }
 }
 
 /** Returns emails whose accounts are announced: the email completes an index block, or dissolved one. */
 function* arrivedIn(
-  all: readonly Said[],
-  covering: ReadonlyMap<Said, number>,
+  all: readonly Change[],
+  covering: ReadonlyMap<Change, number>,
   arrivals: Map<string, number>,
-): Iterable<Said> {
+): Iterable<Change> {
   for (const one of all) {
     if (one.status !== undefined) continue
     const key = idKey(one.accountId)
@@ -115,19 +115,19 @@ function* arrivedIn(
 }
 
 /** Dissolves index blocks in whose range an email was stored. */
-async function breakUp(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+async function breakUp(query: SqlQuery, all: readonly Change[], covering: ReadonlyMap<Change, number>) {
   await remove(query, [
     ...new Set(all.flatMap(one => (one.status === undefined ? (covering.get(one) ?? []) : []))),
   ])
 }
 
-async function move(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+async function move(query: SqlQuery, all: readonly Change[], covering: ReadonlyMap<Change, number>) {
   const moves = Map.groupBy(
     all.filter(one => one.status !== undefined && covering.has(one)),
     one => covering.get(one)!,
   )
   if (moves.size === 0) return
-  const { rows } = await query({ sql: STATUSES, values: [[...moves.keys()]], kept: true })
+  const { rows } = await query({ sql: STATUSES, values: [[...moves.keys()]], isPrepared: true })
   const changed: { segmentId: number; statuses: Buffer }[] = []
   const empty: number[] = []
   for (const { segmentId, statuses, ids } of rows as { segmentId: number; statuses: Buffer; ids: Buffer }[]) {
@@ -143,7 +143,7 @@ async function move(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap
     await query({
       sql: SET_STATUSES,
       values: [changed.map(({ segmentId }) => segmentId), changed.map(({ statuses }) => statuses)],
-      kept: true,
+      isPrepared: true,
     })
 }
 
@@ -157,7 +157,7 @@ async function remove(query: SqlQuery, segmentIds: readonly number[]) {
     await query({
       sql: `delete from ${table} where ${column} = any($1::int8[])`,
       values: [segmentIds],
-      kept: true,
+      isPrepared: true,
     })
 }
 
@@ -166,7 +166,7 @@ async function statusesFor(
   query: SqlQuery,
   { accountId, afterId, lastId, ids }: NewIndexBlock,
 ): Promise<Buffer | undefined> {
-  const { rows } = await query({ sql: EMAILS, values: [accountId, afterId, lastId], kept: true })
+  const { rows } = await query({ sql: EMAILS, values: [accountId, afterId, lastId], isPrepared: true })
   const emails = rows as { id: Buffer; status: EmailStatus }[]
   const same =
     emails.length === ids.length / ID_BYTES && Buffer.concat(emails.map(({ id }) => id)).equals(ids)
@@ -174,7 +174,7 @@ async function statusesFor(
 }
 
 async function overlaps(query: SqlQuery, { accountId, afterId, lastId }: NewIndexBlock): Promise<boolean> {
-  const { rows } = await query({ sql: NEXT_SEGMENT, values: [accountId, afterId], kept: true })
+  const { rows } = await query({ sql: NEXT_SEGMENT, values: [accountId, afterId], isPrepared: true })
   const next = (rows as { afterId: Id }[])[0]
   return next !== undefined && Buffer.compare(next.afterId, lastId) < 0
 }
@@ -183,16 +183,16 @@ async function insert(query: SqlQuery, segment: NewIndexBlock, statuses: Uint8Ar
   const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details, terms, ordinals } =
     segment
   const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, details]
-  const { rows } = await query({ sql: INSERT, values, kept: true })
+  const { rows } = await query({ sql: INSERT, values, isPrepared: true })
   const [{ id }] = rows as [{ id: number }]
   await query({
     sql: 'insert into email_segment_statuses (segment_id, statuses) values ($1, $2)',
     values: [id, statuses],
-    kept: true,
+    isPrepared: true,
   })
   await query({
     sql: 'insert into email_terms (segment_id, term, ordinals) select $1, * from unnest($2::text[], $3::bytea[])',
     values: [id, terms, ordinals],
-    kept: true,
+    isPrepared: true,
   })
 }

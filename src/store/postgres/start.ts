@@ -2,7 +2,7 @@
 import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../model/command.ts'
 import { codeOf } from '../model/errors.ts'
-import type { Look } from '../model/look.ts'
+import type { Inspection } from '../model/inspection.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { openPool, type PostgresPool, READING, type SqlQuery } from './connection.ts'
 
@@ -52,12 +52,12 @@ export async function prepareDatabase<T>(
  * Reads a database before a start.
  * @throws StartFault for the operator, as `prepareDatabase` does
  */
-export async function lookIntoPostgres<T>(address: PostgresAddress, look: Look<T>): Promise<T> {
+export async function inspectPostgres<T>(address: PostgresAddress, inspect: Inspection<T>): Promise<T> {
   const pool = openPool(address, { size: 1, settings: READING })
   try {
     return await pool.use(async ({ query }) => {
       await requireServer(query, address)
-      return look(async sql => (await query({ sql })).rows as Record<string, unknown>[])
+      return inspect(async sql => (await query({ sql })).rows as Record<string, unknown>[])
     })
   } catch (error) {
     throw forOperator(error, address)
@@ -94,16 +94,16 @@ async function createAggregates(query: SqlQuery) {
 function forOperator(error: unknown, address: PostgresAddress): Error {
   const cause = error instanceof StorageUnavailable ? error.cause : error
   const what = describeAddress(address)
-  const said = cause instanceof Error ? cause.message : String(cause)
+  const message = cause instanceof Error ? cause.message : String(cause)
   const say = (words: string) => new StartFault(words, { cause })
   const code = codeOf(cause)
-  if (/^28/.test(code)) return say(`${what}: the server refuses the user or the password (${said})`)
+  if (/^28/.test(code)) return say(`${what}: the server refuses the user or the password (${message})`)
   if (code === '3D000') return say(`${what}: there is no such database; create it first`)
   if (code === '42501')
     return say(
-      `${what}: the user may not create tables there (${said}); make it the owner of the database, or grant it ` +
+      `${what}: the user may not create tables there (${message}); make it the owner of the database, or grant it ` +
         '"create" on the schema',
     )
-  if (error instanceof StorageUnavailable) return say(`${what} cannot be reached: ${said || code}`)
+  if (error instanceof StorageUnavailable) return say(`${what} cannot be reached: ${message || code}`)
   return error as Error
 }

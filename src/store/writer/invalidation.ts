@@ -9,10 +9,10 @@ import type { WriterClient } from './client.ts'
 export function invalidateOn(
   topic: string,
   store: Pick<WriterClient<Commands>, 'on'>,
-  look: () => Promise<void>,
+  read: () => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
-  const refresh = () => look().catch(onError)
+  const refresh = () => read().catch(onError)
   store.on(topic, refresh)
   store.on(MISSED, refresh)
 }

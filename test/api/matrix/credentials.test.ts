@@ -259,9 +259,9 @@ function isLetIn({ status, body }: ApiAnswer): boolean {
 async function assertAccess(route: Route, row: Row) {
   const expected = expectedOf(route, row)
   const answer = await mailhorn.call(route.method, pathOf(route), await row.with())
-  const said = JSON.stringify([row.who, answer.status, answer.body])
-  if (expected === ACCEPTED) return assert.ok(isLetIn(answer), said)
-  assert.is(answer.status, expected.status, said)
+  const text = JSON.stringify([row.who, answer.status, answer.body])
+  if (expected === ACCEPTED) return assert.ok(isLetIn(answer), text)
+  assert.is(answer.status, expected.status, text)
   assertRefusal(answer, expected)
 }
 
@@ -311,9 +311,9 @@ test('an unknown path is 404 and a wrong method 405, whoever asks', async () => 
       const wrong = (['PATCH', 'PUT', 'DELETE', 'POST'] as const).find(method => !allowed.includes(method))!
       const answer = await mailhorn.call(wrong, path, options)
       assertRefusal(answer, { status: 405, name: 'method_not_allowed' })
-      const said = answer.headers.get('allow')!.split(', ')
-      assert.equal(said.filter(method => method !== 'HEAD').sort(), allowed.sort(), path)
-      assert.is(said.includes('HEAD'), allowed.includes('GET'))
+      const text = answer.headers.get('allow')!.split(', ')
+      assert.equal(text.filter(method => method !== 'HEAD').sort(), allowed.sort(), path)
+      assert.is(text.includes('HEAD'), allowed.includes('GET'))
     }
   }
 })

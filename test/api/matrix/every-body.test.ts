@@ -134,9 +134,9 @@ for (const route of routes) {
         // an empty text also means absent for some choices, such as the reason of a suppression
         if (empty === '' && types.has('enum')) continue
         const answer = await send(route, { ...goodBody(route), [key]: empty })
-        const said = `${key}: ${JSON.stringify(empty)} ${answer.status} ${JSON.stringify(answer.body)}`
-        assert.is(answer.status, 422, said)
-        assert.ok(answer.body.errors[0].path.replace(/^\[0\]\./, '').startsWith(key), said)
+        const message = `${key}: ${JSON.stringify(empty)} ${answer.status} ${JSON.stringify(answer.body)}`
+        assert.is(answer.status, 422, message)
+        assert.ok(answer.body.errors[0].path.replace(/^\[0\]\./, '').startsWith(key), message)
       }
   })
 

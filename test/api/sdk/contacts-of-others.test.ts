@@ -101,7 +101,7 @@ test('who is unsubscribed, or leaves a topic, where no audience is named does so
   const topic: string = (await make('/topics', { name: 'News', default_subscription: 'opt_in' })).id
   for (const audience_id of [oldest, readers, others]) await make('/contacts', { email: ann, audience_id })
   const { id: other } = await make('/contacts', { email: 'bob@there.example', audience_id: readers })
-  const said = async () =>
+  const text = async () =>
     Promise.all(
       [oldest, readers, others].map(async audience => {
         const { body } = await call('GET', `/audiences/${audience}/contacts/${ann}`)
@@ -112,26 +112,26 @@ test('who is unsubscribed, or leaves a topic, where no audience is named does so
     assert.is((await call('PATCH', path, body)).status, 200, path)
 
   await change(`/contacts/${ann}`, { unsubscribed: true, first_name: 'Ann' })
-  assert.equal(await said(), [
+  assert.equal(await text(), [
     [true, 0, 'Ann'],
     [true, 0, null],
     [true, 0, null],
   ])
   await change(`/contacts/${ann}`, { unsubscribed: false, segment_id: others })
   assert.equal(
-    (await said()).map(([unsubscribed]) => unsubscribed),
+    (await text()).map(([unsubscribed]) => unsubscribed),
     [true, true, false],
   )
   await change(`/contacts/${ann}`, { unsubscribed: false })
   await change(`/contacts/${ann}/topics`, { topics: [{ id: topic, subscription: 'opt_out' }] })
-  assert.equal(await said(), [
+  assert.equal(await text(), [
     [false, 1, 'Ann'],
     [false, 1, null],
     [false, 1, null],
   ])
   await change(`/audiences/${oldest}/contacts/${ann}`, { unsubscribed: true })
   assert.equal(
-    (await said()).map(([unsubscribed]) => unsubscribed),
+    (await text()).map(([unsubscribed]) => unsubscribed),
     [true, false, false],
   )
   assert.is((await call('GET', `/contacts/${other}`)).body.unsubscribed, false)

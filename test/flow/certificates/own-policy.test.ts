@@ -17,7 +17,7 @@ const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const MX = `mx.${HOST}`
 
 /** @param mx name of the MX host, which the certificate covers or not; it always covers the policy host */
-async function given(t: TestContext, mx = MX) {
+async function setUp(t: TestContext, mx = MX) {
   const [port, port25] = [await freePort(), await freePort()]
   const mailhorn = await t.using(
     startMailhorn({
@@ -60,7 +60,7 @@ function fetched(port: number, host: string): Promise<{ status: number; type: st
       headers: { host },
       agent: false,
     }
-    const asked = request({ ...options, path: '/.well-known/mta-sts.txt' }, response => {
+    const requests = request({ ...options, path: '/.well-known/mta-sts.txt' }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', chunk => {
         text += chunk
@@ -68,12 +68,12 @@ function fetched(port: number, host: string): Promise<{ status: number; type: st
       const { statusCode: status = 0, headers } = response
       response.on('end', () => resolve({ status, type: headers['content-type'] ?? '', text }))
     })
-    asked.on('error', reject).end()
+    requests.on('error', reject).end()
   })
 }
 
 test('it is served at its own name alone, and then published with its address', async t => {
-  const { mailhorn, port } = await given(t)
+  const { mailhorn, port } = await setUp(t)
   const text = await until(() => published(mailhorn))
   assert.match(text, /^v=STSv1; id=[0-9a-f]{20}$/)
   assert.is(await inZone(mailhorn, `mta-sts.${HOST}`, 'A'), '127.0.0.1')
@@ -95,7 +95,7 @@ test('it is served at its own name alone, and then published with its address', 
 
 test('a policy whose MX host senders cannot verify is published in the mode testing, and operators are told', async t => {
   const deep = `deep.mx.${HOST}`
-  const { mailhorn, port } = await given(t, deep)
+  const { mailhorn, port } = await setUp(t, deep)
   await until(() => published(mailhorn))
   assert.is(
     (await fetched(port, `mta-sts.${HOST}`)).text,

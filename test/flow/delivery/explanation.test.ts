@@ -86,8 +86,8 @@ test('an account retries and gives up one recipient of its own email', async () 
   assert.is.not(body.recipients[1].explanation.code, 'given_up')
   const retried = await post(`/emails/${id}/retry`, {})
   assert.is(retried.status, 200)
-  const given = await post(`/emails/${id}/give-up`, {})
-  assert.is(given.status, 200)
+  const input = await post(`/emails/${id}/give-up`, {})
+  assert.is(input.status, 200)
 })
 
 test('a scheduled email says when it will be sent', async () => {

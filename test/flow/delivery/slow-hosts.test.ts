@@ -40,9 +40,9 @@ async function startGate(target: FakeMx, host: string, holdsFrom: RegExp): Promi
   const server = createServer(client => {
     gate.connectionCount++
     const inner = connect(target.port, target.host)
-    let said = ''
+    let message = ''
     const hold = () => {
-      if (isOpen || !holdsFrom.test(said)) return
+      if (isOpen || !holdsFrom.test(message)) return
       inner.pause()
       if (!held.has(resume)) gate.heldCount++
       held.add(resume)
@@ -52,7 +52,7 @@ async function startGate(target: FakeMx, host: string, holdsFrom: RegExp): Promi
     inner.on('data', octets => client.write(octets)).on('close', () => client.destroy())
     client.on('close', () => inner.destroy())
     client.on('data', octets => {
-      said += octets.toString('latin1')
+      message += octets.toString('latin1')
       hold()
       inner.write(octets)
     })

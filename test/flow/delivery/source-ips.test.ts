@@ -51,11 +51,11 @@ test('each email has one source address, greets with its name, and keeps it on a
 })
 
 test('the names of source addresses are checked at the start', async () => {
-  const asked = (name: string, type: string) =>
+  const requests = (name: string, type: string) =>
     until(() => mailhorn.zone.queries.some(query => query.name === name && query.type === type))
   for (const number of [41, 42]) {
-    await asked(`${number}.0.0.127.in-addr.arpa`, 'PTR')
-    await asked(`out${number}.here.example`, 'A')
+    await requests(`${number}.0.0.127.in-addr.arpa`, 'PTR')
+    await requests(`out${number}.here.example`, 'A')
   }
 })
 

@@ -78,11 +78,11 @@ test('mail verifies before, during and after a rotation, also with restarts', as
   const before = await sendTo('ok-before@there.example')
   assert.is(await statesOf(mailhorn, id), 'signing published signing')
 
-  const asked = await mailhorn.call('POST', `/domains/${id}/rotate-keys`, {
+  const requests = await mailhorn.call('POST', `/domains/${id}/rotate-keys`, {
     session: await mailhorn.signIn(),
   })
-  assert.is(asked.status, 200)
-  assert.is(asked.body.rotation_due_at, asked.body.rotation_requested_at)
+  assert.is(requests.status, 200)
+  assert.is(requests.body.rotation_due_at, requests.body.rotation_requested_at)
   const started = mailhorn.clock.now()
   await untilStates(mailhorn, id, 'retired signing retired')
   assert.ok(mailhorn.clock.now() - started >= 2 * DAY_MS)

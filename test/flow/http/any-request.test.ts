@@ -198,9 +198,9 @@ async function ask(request: Request): Promise<ApiAnswer> {
   const target = pathname + search
   const headers = pathname === '/' ? { ...request.headers, accept: '*/*' } : request.headers
   const raw = body === null || method === 'GET' || method === 'HEAD' ? {} : { raw: body }
-  const asked = mailhorn.call(method, target, { ...bearerOf(credential), headers, ...raw })
+  const queries = mailhorn.call(method, target, { ...bearerOf(credential), headers, ...raw })
   if (ENDS_SESSIONS.test(target)) session = undefined
-  return asked
+  return queries
 }
 
 /** The status of the answer. @throws when it is not good, naming the request */

@@ -53,13 +53,13 @@ test('two may have the same name, and never the same token', async () => {
 })
 
 test('a deleted one is unknown from then on, and the others are not', async () => {
-  const [gone, kept] = [await create('gone'), await create('kept')]
+  const [gone, remaining] = [await create('gone'), await create('kept')]
   const ask = (key: string) => mailhorn.call('POST', '/emails', { key, body: {} })
   assert.is((await ask(gone.token)).status, 422)
   const { status, body } = await mailhorn.call('DELETE', `/api-keys/${gone.id}`, { session })
   assert.equal([status, body], [200, { object: 'api_key', id: gone.id, deleted: true }])
   assertRefusal(await ask(gone.token), { status: 401, name: 'invalid_api_key' })
-  assert.is((await ask(kept.token)).status, 422)
+  assert.is((await ask(remaining.token)).status, 422)
   const again = await mailhorn.call('DELETE', `/api-keys/${gone.id}`, { session })
   assertRefusal(again, { status: 404, name: 'not_found' })
   assert.not((await list()).data.some(({ id }: { id: string }) => id === gone.id))

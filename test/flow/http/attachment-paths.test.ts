@@ -77,7 +77,7 @@ test('the file is fetched once and stored as an attachment', async () => {
   assert.is(web.requests.length, before + 1)
 })
 
-for (const [what, path, given, headers, filename, type] of [
+for (const [what, path, args, headers, filename, type] of [
   [
     'what is said of it',
     '/a.pdf',
@@ -103,7 +103,7 @@ for (const [what, path, given, headers, filename, type] of [
   ['a URL that climbs', '/x/..%2f..%2fetc%2fpasswd', {}, {}, '../../etc/passwd', 'application/octet-stream'],
 ] as const)
   test(`name and type are derived from ${what}`, async () => {
-    const [attachment] = await sent([{ path: serve(path, 'x', headers), ...given }])
+    const [attachment] = await sent([{ path: serve(path, 'x', headers), ...args }])
     assert.equal([attachment.filename, attachment.content_type], [filename, type])
   })
 

@@ -31,7 +31,7 @@ test.after(async () => {
 })
 
 /** Returns helpers that call one service. */
-function asked(mailhorn: Mailhorn) {
+function requestOf(mailhorn: Mailhorn) {
   const call = async (method: string, path: string, body?: object) => {
     const session = await mailhorn.signIn()
     return mailhorn.call(method, path, { session, ...(body && { body }) })
@@ -66,7 +66,7 @@ function asked(mailhorn: Mailhorn) {
 async function open(options: MailhornOptions = {}) {
   const mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port, ...options })
   await mailhorn.verifiedDomain('here.example')
-  return { mailhorn, ...asked(mailhorn) }
+  return { mailhorn, ...requestOf(mailhorn) }
 }
 
 async function started(t: TestContext, env: Record<string, string>) {
@@ -111,9 +111,9 @@ test('version: a broadcast that was changed meanwhile is neither sent nor change
     assert.equal([status, refused.name, refused.errors[0].path], [422, 'validation_error', 'version'])
     assert.match(refused.message, /was changed after this `version` was read/)
   }
-  const kept = await get(id)
-  assert.equal([kept.status, kept.text], ['draft', 'Changed by somebody else.'])
-  const sent = await call('POST', `/broadcasts/${id}/send`, { version: kept.version })
+  const remaining = await get(id)
+  assert.equal([remaining.status, remaining.text], ['draft', 'Changed by somebody else.'])
+  const sent = await call('POST', `/broadcasts/${id}/send`, { version: remaining.version })
   assert.is(sent.status, 200)
   await when(id, 'sent')
 })
@@ -315,7 +315,7 @@ test('links, loopback at the start: a scheduled broadcast fails with the reason 
   const options = { zone: ZONE, mxPort: mx.port, dataDir }
   const first = await startMailhorn({ ...options, env: PUBLIC })
   await first.verifiedDomain('here.example')
-  const { audienceOf, draftFor, inAnHour } = asked(first)
+  const { audienceOf, draftFor, inAnHour } = requestOf(first)
   const { id } = await draftFor(await audienceOf(SIMULATED, REAL), {
     subject: 'Scheduled',
     scheduled_at: inAnHour(),
@@ -324,15 +324,15 @@ test('links, loopback at the start: a scheduled broadcast fails with the reason 
 
   const second = await startMailhorn(options)
   second.clock.advance(HOUR_MS)
-  const failed = await asked(second).when(id, 'failed')
+  const failed = await requestOf(second).when(id, 'failed')
   assert.match(failed.error, /Set `http\.base_url`/)
   assert.equal(second.rows('select address from deliveries'), [])
   await second.close()
 
   const third = await t.using(startMailhorn({ ...options, env: PUBLIC }))
   third.clock.advance(HOUR_MS)
-  assert.is((await asked(third).call('POST', `/broadcasts/${id}/resume`)).status, 200)
-  await asked(third).when(id, 'sent')
+  assert.is((await requestOf(third).call('POST', `/broadcasts/${id}/resume`)).status, 200)
+  await requestOf(third).when(id, 'sent')
   const mine = await until(async () =>
     mx.messages.find(({ headers }) => /^Subject: Scheduled/m.test(headers)),
   )

@@ -140,10 +140,10 @@ test('a client that sends nothing any more is let go', async () => {
 test('columns that may say who has left are asked about, and the answers are taken', async () => {
   const id = await newAudience()
   const file = 'email,statuscode\nann@there.example,1\nbob@there.example,2\n'
-  const asked = await upload(id, file)
-  assertRefusal(asked, { status: 422, name: 'validation_error', path: 'statuscode' })
-  assert.match(asked.body.message, '`1` in row 2, `2` in row 3')
-  assert.equal(asked.body.questions, [
+  const requests = await upload(id, file)
+  assertRefusal(requests, { status: 422, name: 'validation_error', path: 'statuscode' })
+  assert.match(requests.body.message, '`1` in row 2, `2` in row 3')
+  assert.equal(requests.body.questions, [
     {
       column: 'statuscode',
       values: [
@@ -183,9 +183,9 @@ test('a form is asked about the same columns, and answers in a field', async () 
       raw: `${part('file', 'email,enabled\nann@there.example,0\nbob@there.example,1\n')}${part('segments', JSON.stringify([{ id }]))}${fields.join('')}--b--`,
       headers: { 'content-type': 'multipart/form-data; boundary=b' },
     })
-  const asked = await send()
-  assertRefusal(asked, { status: 422, name: 'validation_error', path: 'enabled' })
-  assert.is(asked.body.questions[0].values[0].value, '0')
+  const requests = await send()
+  assertRefusal(requests, { status: 422, name: 'validation_error', path: 'enabled' })
+  assert.is(requests.body.questions[0].values[0].value, '0')
   assert.is((await get(`/audiences/${id}`)).body.contact_count, 0)
   const meanings = part(
     'column_meanings',

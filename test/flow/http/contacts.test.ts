@@ -369,14 +369,14 @@ test('topics are made, listed, changed and deleted', async () => {
 test('a contact shows the topics it gets nothing about, by default or because it said so', async () => {
   const id = await newAudience()
   const wanted = await make('/topics', { name: 'News' })
-  const asked = await make('/topics', { name: 'Offers', default_subscription: 'opt_out' })
+  const requests = await make('/topics', { name: 'Offers', default_subscription: 'opt_out' })
   const contact = await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
-  assert.equal(contact.unsubscribed_topics, [asked.id])
+  assert.equal(contact.unsubscribed_topics, [requests.id])
   const path = `/audiences/${id}/contacts/${contact.id}`
   const say = async (topic: string, subscription: string) =>
     (await call('PATCH', `${path}/topics`, { topics: [{ id: topic, subscription }] })).body
       .unsubscribed_topics
-  assert.equal(await say(asked.id, 'opt_in'), [])
+  assert.equal(await say(requests.id, 'opt_in'), [])
   assert.equal(await say(wanted.id, 'opt_out'), [wanted.id])
   assert.equal(await say(wanted.id, 'opt_out'), [wanted.id])
   assert.equal(eventsOf(contact.id).at(-1)![1].unsubscribed_topics, [wanted.id])

@@ -186,8 +186,8 @@ test('a name that nobody else has, or that is not claimable, is refused', async 
     [claimant.session, { name: 'region.example', region: 'eu-west-1' }, 'region'],
     [claimant.session, { name: 'own.example', custom_return_path: 'bounces' }, 'custom_return_path'],
   ] as const) {
-    const { status, body: said } = await call(by, 'POST', '/domains/claim', body)
-    assert.equal([status, said.errors[0].path], [422, path], JSON.stringify([body, said]))
+    const { status, body: message } = await call(by, 'POST', '/domains/claim', body)
+    assert.equal([status, message.errors[0].path], [422, path], JSON.stringify([body, message]))
   }
   const { body: list } = await call(claimant.session, 'GET', '/domains?limit=100')
   assert.not(list.data.some(({ name }: { name: string }) => name === 'own.example'))

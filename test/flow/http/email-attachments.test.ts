@@ -176,10 +176,10 @@ test('are served so that they cannot run on the origin', async () => {
 
 test('may have names in any script, and no name breaks the header', async () => {
   const { headers } = await follow(find('Grüße "\\ 😀\u202e.txt').download_url)
-  const said = headers.get('content-disposition')!
-  const [, encoded] = /filename\*=UTF-8''(.+)$/.exec(said)!
+  const message = headers.get('content-disposition')!
+  const [, encoded] = /filename\*=UTF-8''(.+)$/.exec(message)!
   assert.is(decodeURIComponent(encoded!), 'Grüße "\\ 😀\u202e.txt')
-  assert.match(said, /^attachment; filename="Gr.+ \\"\\\\ \?+\.txt"; /)
+  assert.match(message, /^attachment; filename="Gr.+ \\"\\\\ \?+\.txt"; /)
   const latin = await follow(find('naïve.txt').download_url)
   assert.is(latin.headers.get('content-type'), 'text/plain; charset=utf-8; x=y')
 })

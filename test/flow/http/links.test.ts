@@ -59,7 +59,7 @@ function visit(
   const { host, pathname, search } = new URL(url)
   const { hostname, port } = new URL(mailhorn.baseUrl)
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const requests = request(
       {
         hostname,
         port,
@@ -72,8 +72,8 @@ function visit(
         resolve({ status: response.statusCode!, headers: response.headers, text })
       },
     )
-    asked.once('error', reject)
-    asked.end(body)
+    requests.once('error', reject)
+    requests.end(body)
   })
 }
 
@@ -116,8 +116,8 @@ test('links: the pixel is an uncached image and records an open', async () => {
 
 test('links: a click link redirects to its signed target and records a click', async () => {
   const { id, link } = await sentTo('ok-click@there.example')
-  for (const asked of [link, `${link}?u=https://evil.example/`, `${link}/`]) {
-    const { status, headers } = await visit(asked)
+  for (const requests of [link, `${link}?u=https://evil.example/`, `${link}/`]) {
+    const { status, headers } = await visit(requests)
     assert.equal([status, headers.location], [302, SHOP])
     assert.match(`${headers['cache-control']}`, /no-store/)
   }

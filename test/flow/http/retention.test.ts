@@ -19,8 +19,8 @@ test('expired mail is deleted with all its data, scheduled mail is kept', async 
   const old = await mailhorn.send({ ...SIMULATED, text: 't', attachments: [attachment('old')] })
   await mailhorn.emailWhen(old, 'delivered')
   const scheduledAt = new Date(clock.now() + 300 * DAY_MS).toISOString()
-  const kept = { ...SIMULATED, subject: 'kept', text: 't', scheduled_at: scheduledAt }
-  const scheduled = await mailhorn.send({ ...kept, attachments: [attachment('kept')] })
+  const remaining = { ...SIMULATED, subject: 'kept', text: 't', scheduled_at: scheduledAt }
+  const scheduled = await mailhorn.send({ ...remaining, attachments: [attachment('kept')] })
   assert.is(largeBlobs(mailhorn).length, 2)
 
   clock.advance(8 * DAY_MS)

@@ -33,9 +33,9 @@ const ONE_MAILBOX = [
   ],
 ] as const
 
-for (const [given, shown, address] of ONE_MAILBOX)
-  test(`${given} is one mailbox`, async () => {
-    const id = await mailhorn.send({ ...GOOD, to: given, reply_to: given })
+for (const [input, shown, address] of ONE_MAILBOX)
+  test(`${input} is one mailbox`, async () => {
+    const id = await mailhorn.send({ ...GOOD, to: input, reply_to: input })
     const email = await mailhorn.emailWhen(id, 'delivered', 'bounced')
     assert.equal(email.to, [shown])
     assert.equal(email.reply_to, [shown])

@@ -109,7 +109,7 @@ refused(
   [{ content: 'data:text/plain;base64,a!', content_type: 'text/plain' }],
   { ...BAD, path: 'attachments[0].content' },
 )
-for (const [key, text, most] of [
+for (const [key, text, max] of [
   ['filename', `${'x'.repeat(252)}.txt`, 255],
   ['filename', '😀'.repeat(256), 255],
   ['filename', 'x'.repeat(1_000_000), 255],
@@ -120,7 +120,7 @@ for (const [key, text, most] of [
   refused(`a ${key} of ${text.length} code units`, [{ content: CONTENT, [key]: text }], {
     ...BAD,
     path: `attachments[0].${key}`,
-    says: new RegExp(`\`${key}\` must contain at most ${most} characters`),
+    says: new RegExp(`\`${key}\` must contain at most ${max} characters`),
   })
 refused('a path of 2,049 characters', [{ path: `https://here.example/${'x'.repeat(2_028)}` }], {
   ...BAD,
@@ -256,7 +256,7 @@ for (const [what, content, size] of [
     assert.is(attachment.size, size)
   })
 
-for (const [given, filename, type] of [
+for (const [args, filename, type] of [
   [{}, 'attachment-1', 'application/octet-stream'],
   [{ filename: null }, 'attachment-1', 'application/octet-stream'],
   [{ filename: '' }, 'attachment-1', 'application/octet-stream'],
@@ -279,21 +279,21 @@ for (const [given, filename, type] of [
   [{ filename: 'a.txt', content_type: 'text/x-own; charset=utf-8' }, 'a.txt', 'text/x-own; charset=utf-8'],
   [{ filename: 'a.txt', contentType: 'image/png' }, 'a.txt', 'image/png'],
 ] as const)
-  test(`name and type of ${JSON.stringify(given)}`, async () => {
-    const [attachment] = await sent([{ content: CONTENT, ...given }])
+  test(`name and type of ${JSON.stringify(args)}`, async () => {
+    const [attachment] = await sent([{ content: CONTENT, ...args }])
     assert.is(attachment.filename, filename)
     assert.is(attachment.content_type, type)
     assert.match(attachment.id, /^att_[0-9a-f-]{36}$/)
     assert.is(attachment.size, 5)
   })
 
-for (const [given, shown] of [
+for (const [args, shown] of [
   ['logo', 'logo'],
   ['<logo@here.example>', 'logo@here.example'],
   [' logo ', 'logo'],
 ] as const)
-  test(`the content id ${given} is shown as ${shown}`, async () => {
-    const [attachment] = await sent([{ content: CONTENT, content_id: given }])
+  test(`the content id ${args} is shown as ${shown}`, async () => {
+    const [attachment] = await sent([{ content: CONTENT, content_id: args }])
     assert.is(attachment.content_id, shown)
   })
 

@@ -85,19 +85,19 @@ test('unknown keys are ignored on every level', async () => {
   assert.is(email.attachments.length, 1)
 })
 
-for (const [snake, camel, given, shown] of [
+for (const [snake, camel, input, shown] of [
   ['reply_to', 'replyTo', 'a@here.example', ['a@here.example']],
   ['reply_to', 'replyTo', ['a@here.example', 'b@here.example'], ['a@here.example', 'b@here.example']],
 ] as const) {
   test(`${camel} is accepted for ${snake}`, async () => {
-    assert.equal((await sent({ ...GOOD, [camel]: given }))[snake], shown)
+    assert.equal((await sent({ ...GOOD, [camel]: input }))[snake], shown)
   })
   for (const absent of [null, []])
     test(`${camel} is used if ${snake} is ${JSON.stringify(absent)}`, async () => {
-      assert.equal((await sent({ ...GOOD, [snake]: absent, [camel]: given }))[snake], shown)
+      assert.equal((await sent({ ...GOOD, [snake]: absent, [camel]: input }))[snake], shown)
     })
   test(`${snake} takes precedence over ${camel}`, async () => {
-    const email = await sent({ ...GOOD, [snake]: 'own@here.example', [camel]: given })
+    const email = await sent({ ...GOOD, [snake]: 'own@here.example', [camel]: input })
     assert.equal(email[snake], ['own@here.example'])
   })
 }

@@ -298,10 +298,10 @@ test('keeps thirty sessions: those of browsers, and of programs the ones used la
   assert.ok(body.user)
   assert.is(countOf(''), 30)
   const firstKept = 40 - (30 - countOf("where kind = 'cookie'"))
-  const [ended, kept] = [programs[firstKept - 1]!, programs[firstKept]!]
+  const [ended, remaining] = [programs[firstKept - 1]!, programs[firstKept]!]
   const refusal = { status: 401, name: 'missing_api_key' }
   assertRefusal(await mailhorn.call('GET', '/auth/session', { session: ended }), refusal)
-  assert.is((await mailhorn.call('GET', '/auth/session', { session: kept })).status, 200)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: remaining })).status, 200)
 })
 
 test('signing out ends that session, clears its cookie, and leaves the others', async () => {

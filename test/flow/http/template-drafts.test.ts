@@ -24,8 +24,8 @@ const call = (method: string, path: string, body?: object): Promise<ApiAnswer> =
   mailhorn.call(method, path, { session, ...(body ? { body } : {}) })
 
 async function expecting(status: number, answer: Promise<ApiAnswer>) {
-  const { status: given, body } = await answer
-  assert.is(given, status, JSON.stringify(body))
+  const { status: input, body } = await answer
+  assert.is(input, status, JSON.stringify(body))
   return body
 }
 
@@ -302,9 +302,9 @@ test('PATCH removes with empty strings and empty lists, and says that null chang
   })
   const keys = ['alias', 'from', 'html', 'name', 'reply_to', 'subject', 'text', 'variables']
   const nulls = Object.fromEntries(keys.map(key => [key, null]))
-  const { warnings, ...kept } = await update(id, nulls)
+  const { warnings, ...remaining } = await update(id, nulls)
   assert.equal(warnings.map(({ path }: Body) => path).sort(), keys)
-  assert.equal(kept, await read(id))
+  assert.equal(remaining, await read(id))
   const removed = await update(id, { alias: '', from: '', reply_to: [], subject: '', variables: [] })
   assert.equal(
     [removed.alias, removed.from, removed.reply_to, removed.subject, removed.variables, removed.warnings],

@@ -47,8 +47,8 @@ function call(method: string, path: string, body?: object): Promise<ApiAnswer> {
 }
 
 async function expecting(status: number, answer: Promise<ApiAnswer>) {
-  const { status: given, body } = await answer
-  assert.is(given, status, JSON.stringify(body))
+  const { status: input, body } = await answer
+  assert.is(input, status, JSON.stringify(body))
   return body
 }
 
@@ -137,13 +137,13 @@ test('texts are returned unchanged', async () => {
 
 for (const [method, path] of [
   ['POST', () => '/templates'],
-  ['PUT', () => `/templates/${given}`],
+  ['PUT', () => `/templates/${input}`],
 ] as const) {
   const refused = (what: string, body: object, expected: Parameters<typeof refuses>[2]) =>
     test(`${method} refuses ${what}`, async () => {
-      given = (await create()).id
+      input = (await create()).id
       await refuses(mailhorn, [method, path(), { session, body }], expected)
-      assert.equal(fieldsOf(await read(given)), WELCOME)
+      assert.equal(fieldsOf(await read(input)), WELCOME)
     })
   refused('a template without a name', { ...WELCOME, name: undefined }, { ...MISSING, path: 'name' })
   for (const name of [null, '', []])
@@ -181,7 +181,7 @@ for (const [method, path] of [
     { status: 413, name: 'validation_error' },
   )
 }
-let given = ''
+let input = ''
 
 test('a template of maximum size is accepted', async () => {
   const html = Array.from({ length: 500 }, (_, i) => `{{a${i}}}`)
@@ -216,9 +216,9 @@ test('PUT keeps the former state as a version, listed newest first', async () =>
     { version: 2, name: 'Second', subject: WELCOME.subject, created_at: third.updated_at },
     { version: 1, name: 'Welcome', subject: WELCOME.subject, created_at: second.updated_at },
   ])
-  const kept = await version(id, 2)
-  assert.equal([kept.version, kept.created_at], [2, third.updated_at])
-  assert.equal(fieldsOf(kept), fieldsOf(second))
+  const remaining = await version(id, 2)
+  assert.equal([remaining.version, remaining.created_at], [2, third.updated_at])
+  assert.equal(fieldsOf(remaining), fieldsOf(second))
   assert.equal(fieldsOf(await version(id, 1)), WELCOME)
 })
 
@@ -285,12 +285,12 @@ test('concurrent PUTs and restores make consecutive versions', async () => {
     i % 3 === 0 ? restore(id, 1) : replace(id, { name: `state ${i + 2}`, text: `text ${i % 4}` }),
   )
   await Promise.all(changes)
-  const kept = await versions(id)
+  const remaining = await versions(id)
   assert.equal(
-    kept.map(each => each.version),
+    remaining.map(each => each.version),
     Array.from({ length: 31 }, (_, i) => 31 - i),
   )
-  const names = [...kept.map(({ name }) => name), (await read(id)).name]
+  const names = [...remaining.map(({ name }) => name), (await read(id)).name]
   for (let i = 0; i < 30; i++)
     if (i % 3 !== 0) assert.is(names.filter(name => name === `state ${i + 2}`).length, 1)
   assert.is(names.filter(name => name === 'state 0').length, 11)

@@ -35,11 +35,14 @@ test.before(async () => {
     answer({ method, path, headers }, response) {
       if (!isOurs) return void response.end('a page of somebody else')
       const { hostname, port } = new URL(mailhorn.baseUrl)
-      const asked = request({ hostname, port, method, path, headers }, ({ statusCode, headers: given }) => {
-        response.writeHead(statusCode!, given)
-      })
-      asked.once('response', answer => answer.pipe(response))
-      asked.end()
+      const requests = request(
+        { hostname, port, method, path, headers },
+        ({ statusCode, headers: input }) => {
+          response.writeHead(statusCode!, input)
+        },
+      )
+      requests.once('response', answer => answer.pipe(response))
+      requests.end()
     },
   })
   mailhorn = await startMailhorn({
@@ -90,12 +93,12 @@ async function newEmail(more: object = {}) {
 function ask(path: string, host: string): Promise<{ status: number; location: string | undefined }> {
   const { hostname, port } = new URL(mailhorn.baseUrl)
   return new Promise((resolve, reject) => {
-    const asked = request({ hostname, port, path, headers: { host } }, response => {
+    const requests = request({ hostname, port, path, headers: { host } }, response => {
       response.resume()
       resolve({ status: response.statusCode!, location: response.headers.location })
     })
-    asked.once('error', reject)
-    asked.end()
+    requests.once('error', reject)
+    requests.end()
   })
 }
 

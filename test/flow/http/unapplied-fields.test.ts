@@ -56,8 +56,8 @@ test('null and empty texts on a broadcast are named', async () => {
   const path = `/broadcasts/${draft.id}`
   assert.equal(await warned(path, { topic_id: null, html: null, text: null }), ['topic_id', 'html', 'text'])
   assert.equal((await warned(path, { subject: '', from: '', name: '' })).sort(), ['from', 'name', 'subject'])
-  const { subject, text, topic_id: kept } = (await call('GET', path)).body
-  assert.equal([subject, text, kept], ['s', 't', topic])
+  const { subject, text, topic_id: remaining } = (await call('GET', path)).body
+  assert.equal([subject, text, remaining], ['s', 't', topic])
   assert.equal(await warned(path, { topic_id: '' }), [])
 })
 

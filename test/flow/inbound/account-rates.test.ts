@@ -41,10 +41,10 @@ function counted(id: string, metric: string, count: number) {
 }
 
 /** Looks while rounds of the watch go by: one may be under way that has passed the account already. */
-async function inRounds<T>(look: () => Promise<T | null | false>): Promise<T> {
+async function inRounds<T>(check: () => Promise<T | null | false>): Promise<T> {
   for (let looks = 0; ; looks++) {
     if (looks % LOOKS_A_ROUND === 0) mailhorn.clock.advance(11 * MINUTE_MS)
-    const found = await look()
+    const found = await check()
     if (found) return found
   }
 }

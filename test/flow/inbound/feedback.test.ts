@@ -80,7 +80,7 @@ function readCount(): number {
 function bounce({
   status = '5.1.1',
   action = 'failed',
-  said = '550 5.1.1 no such user',
+  answerText = '550 5.1.1 no such user',
   recipient = 'x@there.example',
 } = {}) {
   return `From: MAILER-DAEMON@mx.there.example
@@ -101,7 +101,7 @@ Final-Recipient: rfc822; ${recipient}
 Action: ${action}
 Status: ${status}
 Remote-MTA: dns; inner.there.example
-Diagnostic-Code: smtp; ${said}
+Diagnostic-Code: smtp; ${answerText}
 
 --b--
 `
@@ -219,7 +219,7 @@ test('a late bounce moves a delivered email to bounced, tells of it in full, and
 
 test('a bounce for another reason than the address suppresses nothing', async () => {
   const { id, recipient, returnPath } = await delivered()
-  const full = bounce({ status: '5.2.2', said: '552 5.2.2 mailbox full' })
+  const full = bounce({ status: '5.2.2', answerText: '552 5.2.2 mailbox full' })
   assert.is(await report(returnPath, full), 'bounced')
   const { status, events } = await mailhorn.email(id)
   assert.is(status, 'bounced')
@@ -227,7 +227,7 @@ test('a bounce for another reason than the address suppresses nothing', async ()
   assert.is(suppressedFor(recipient), undefined)
 })
 
-for (const [what, said, status] of [
+for (const [what, answerText, status] of [
   ['with a diagnostic', '451 4.4.7 delivery time expired', '4.4.7'],
   ['without one', undefined, '4.4.7'],
   ['whose status is permanent', 'QUEUE.Expired; message expired', '5.4.7'],
@@ -235,8 +235,8 @@ for (const [what, said, status] of [
 ] as const)
   test(`a report ${what} of mail that was given up for its age is a transient bounce`, async () => {
     const { id, recipient, returnPath } = await delivered()
-    const data = bounce({ status, said: said ?? '' })
-    const sent = said === undefined ? data.replace(/^Diagnostic-Code:.*\n/m, '') : data
+    const data = bounce({ status, answerText: answerText ?? '' })
+    const sent = answerText === undefined ? data.replace(/^Diagnostic-Code:.*\n/m, '') : data
     assert.is(await report(returnPath, sent), 'bounced')
     assert.is((await mailhorn.email(id)).events[2].data.bounce.type, 'Transient')
     assert.is(suppressedFor(recipient), undefined)
@@ -257,7 +257,11 @@ Diagnostic-Code: smtp; 552 5.2.2 mailbox full
 
 test('a delay that the other host reports is told once, and a bounce after it', async () => {
   const { id, returnPath } = await delivered()
-  const delay = bounce({ action: 'delayed', status: '4.4.1', said: '451 4.4.1 inner host does not answer' })
+  const delay = bounce({
+    action: 'delayed',
+    status: '4.4.1',
+    answerText: '451 4.4.1 inner host does not answer',
+  })
   assert.is(await report(returnPath, delay), 'delayed')
   assert.is(await report(returnPath, delay), 'repeated')
   const email = await mailhorn.email(id)
@@ -323,11 +327,11 @@ test('what a person writes to the return path is received by the From address', 
     "select recipients from inbound_messages where sender = 'pat@there.example'",
   ) as [{ recipients: string }]
   assert.equal(JSON.parse(recipients), ['shop@here.example'])
-  const [kept] = mailhorn.rows<{ sent: number; size: number }>(
+  const [remaining] = mailhorn.rows<{ sent: number; size: number }>(
     "select inbound_messages.size_bytes as sent, blobs.size_bytes as size from inbound_messages join blobs on hash = raw_hash where sender = 'pat@there.example'",
   )
-  assert.ok(Number(kept!.size) > 1_500_000)
-  assert.is(Number(kept!.size), Number(kept!.sent))
+  assert.ok(Number(remaining!.size) > 1_500_000)
+  assert.is(Number(remaining!.size), Number(remaining!.sent))
 })
 
 for (const [what, data] of [
@@ -379,7 +383,7 @@ test('where a region gives no feedback, nothing is told, and a hard bounce still
 
 const NO_NEWS: Record<string, string> = {
   'an automatic reply': `From: ann@there.example\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nI am away. 550 5.1.1 no such user\n`,
-  'a success report': bounce({ action: 'delivered', status: '2.0.0', said: '250 ok' }),
+  'a success report': bounce({ action: 'delivered', status: '2.0.0', answerText: '250 ok' }),
   'word that it is no spam': complaint('Subject: x', 'not-spam'),
   'a letter of somebody': 'From: ann@there.example\nSubject: Re: mail\n\nThank you!\n',
 }

@@ -177,11 +177,11 @@ test('a message for the postmaster and for a customer is kept for both, whole', 
   assert.is(mailhorn.rows('select 1 from reports').length, reports + 1)
   const [row] = stored(1)
   assert.is(Number(row!.size_bytes), Buffer.byteLength(`Subject: both\r\n\r\n\r\n`) + 1_500 * 1_000)
-  const [kept] = mailhorn.rows<{ size: number }>(
+  const [remaining] = mailhorn.rows<{ size: number }>(
     'select size_bytes as size from blobs where hash = ?',
     row!.hash,
   )
-  assert.is(Number(kept!.size), Number(row!.size_bytes))
+  assert.is(Number(remaining!.size), Number(row!.size_bytes))
   assert.is(draftCount(), 0)
 })
 

@@ -54,11 +54,11 @@ async function guess(client: SmtpClient, user = 'resend', mechanism: 'PLAIN' | '
     await client.say(Buffer.from(user).toString('base64'))
   }
   let reply: string | undefined
-  const said =
+  const answerText =
     mechanism === 'LOGIN'
       ? client.say(Buffer.from('re_wrong').toString('base64'))
       : client.say(`AUTH PLAIN ${plain(user, 're_wrong')}`)
-  said.then(text => {
+  answerText.then(text => {
     reply = text
   })
   await until(() => {

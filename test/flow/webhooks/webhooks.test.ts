@@ -220,8 +220,8 @@ test('webhooks: Standard Webhooks headers are turned on and off, under both name
       assert.is(request.headers[`svix-${name}`], request.headers[`webhook-${name}`])
     }
   }
-  const { body: kept } = await call('PATCH', webhook.id, { standardWebhooks: null })
-  assert.is(kept.standard_webhooks, false)
+  const { body: remaining } = await call('PATCH', webhook.id, { standardWebhooks: null })
+  assert.is(remaining.standard_webhooks, false)
   const { status } = await call('PATCH', webhook.id, { standard_webhooks: 'yes' })
   assert.is(status, 422)
 })
@@ -267,8 +267,8 @@ test('webhooks: a limit to domains lets only events about them through', async t
   assert.equal(seen(), expected.toSorted())
 
   // the limit stays after its domain is gone
-  const { body: kept } = await call('PATCH', webhook.id, { domain_ids: [one], enabled: true })
-  assert.equal(kept.domain_ids, [one])
+  const { body: remaining } = await call('PATCH', webhook.id, { domain_ids: [one], enabled: true })
+  assert.equal(remaining.domain_ids, [one])
   await send('delivered', from('here.example'))
   await until(() => all.requests.length === 11)
   assert.is(sink.requests.length, expected.length)

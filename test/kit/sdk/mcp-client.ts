@@ -27,11 +27,11 @@ export async function openMcp(path: string, env: Record<string, string>): Promis
     if (message.id !== undefined) waiting.get(message.id)?.(message)
   })
   child.stderr.resume()
-  let asked = 0
+  let requests = 0
   const tell = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const client: McpClient = {
     async ask<T>(method: string, params: object) {
-      const id = ++asked
+      const id = ++requests
       const answered = new Promise<Message>(done => waiting.set(id, done))
       tell({ id, method, params })
       const { result, error } = await answered

@@ -19,12 +19,12 @@ export function assertDocumented(section: string, text: string): void {
     writeFileSync(page, `${documented.slice(0, from)}\n${text.trim()}\n${documented.slice(to)}`)
     return
   }
-  const [said, seen] = [documented.slice(from, to), text].map(part => part.trim().split('\n'))
-  const wrong = said!.filter(line => !seen!.includes(line))
-  const missing = seen!.filter(line => !said!.includes(line))
+  const [answerText, seen] = [documented.slice(from, to), text].map(part => part.trim().split('\n'))
+  const wrong = answerText!.filter(line => !seen!.includes(line))
+  const missing = seen!.filter(line => !answerText!.includes(line))
   const message = 'docs/sdks.md is not true any more; `npm run docs:sdks` writes it'
   assert.equal({ wrong, missing }, { wrong: [], missing: [] }, [message, ...wrong, ...missing].join('\n'))
-  assert.equal(said, seen, message)
+  assert.equal(answerText, seen, message)
 }
 
 /** A row of a table; a pipe inside a cell is escaped. */

@@ -32,12 +32,12 @@ const FREE_QUERY = 'email'
 const REPEATED_FIELD = 'id'
 
 /** @param name such as `emails.receiving.get` */
-function callMethod(resend: Resend, name: string, given: readonly unknown[]): unknown {
+function callMethod(resend: Resend, name: string, args: readonly unknown[]): unknown {
   const parts = name.split('.')
   const method = parts.pop()!
   // biome-ignore lint/suspicious/noExplicitAny: the name leads there
   const resource = parts.reduce((holder: any, part) => holder[part], resend)
-  return resource[method](...given)
+  return resource[method](...args)
 }
 
 export async function walkSurface(world: SdkWorld): Promise<MethodReport[]> {
@@ -47,7 +47,7 @@ export async function walkSurface(world: SdkWorld): Promise<MethodReport[]> {
 }
 
 interface CallResult {
-  given: readonly unknown[]
+  args: readonly unknown[]
   /** Undefined where the call was refused. */
   reply?: unknown
   refusal?: string
@@ -58,7 +58,7 @@ interface CallResult {
 async function reportOf(world: SdkWorld, name: string, fields: readonly string[]): Promise<MethodReport> {
   const calls = (await CALLS[name as MethodName](world)) as readonly (readonly unknown[])[]
   const results: CallResult[] = []
-  for (const given of calls) results.push(await resultOf(world, name, given))
+  for (const args of calls) results.push(await resultOf(world, name, args))
   const accepted = results.filter(({ refusal }) => refusal === undefined)
   const report: MethodReport = { name, state: 'works', notes: [], silent: [], untried: [], replies: [] }
   if (results[0]?.refusal !== undefined)
@@ -76,18 +76,18 @@ async function reportOf(world: SdkWorld, name: string, fields: readonly string[]
   }
 }
 
-async function resultOf({ resend }: SdkWorld, name: string, given: readonly unknown[]): Promise<CallResult> {
+async function resultOf({ resend }: SdkWorld, name: string, args: readonly unknown[]): Promise<CallResult> {
   const record = recordFetch()
   try {
-    const answer = (await callMethod(resend, name, given)) as { data: unknown; error: Refusal | null }
+    const answer = (await callMethod(resend, name, args)) as { data: unknown; error: Refusal | null }
     const exchange = record.exchanges.at(-1)
     // The verifier of signatures returns what it has verified.
-    if (!('error' in answer)) return { given, reply: answer, exchange }
+    if (!('error' in answer)) return { args, reply: answer, exchange }
     const { data, error } = answer
-    if (error) return { given, refusal: `${error.statusCode} \`${error.name}\` ${error.message}`, exchange }
-    return { given, reply: data, exchange }
+    if (error) return { args, refusal: `${error.statusCode} \`${error.name}\` ${error.message}`, exchange }
+    return { args, reply: data, exchange }
   } catch (error) {
-    return { given, refusal: (error as Error).message }
+    return { args, refusal: (error as Error).message }
   } finally {
     record.stop()
   }
@@ -118,7 +118,7 @@ function wireFields({ body, url }: Exchange): string[] {
 }
 
 function untriedOf(fields: readonly string[], calls: readonly (readonly unknown[])[]): string[] {
-  const tried = calls.flatMap(given => given.flatMap(argument => leavesOf(argument).map(nameOf)))
+  const tried = calls.flatMap(args => args.flatMap(argument => leavesOf(argument).map(nameOf)))
   const isTried = (field: string) =>
     tried.some(name => name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`))
   return fields.filter(field => !RENDERED.test(field) && !isTried(field))

@@ -12,8 +12,8 @@ export async function openSdkWorld(t: TestContext): Promise<SdkWorld> {
   const mailhorn = await t.using(startMailhornWithWebhooks())
   await mailhorn.verifiedDomain('here.example', 'eu-west-1')
   const session = await mailhorn.signIn()
-  const asked = { name: 'everything', scopes: ['full'] }
-  const { body: token } = await mailhorn.call('POST', '/access-tokens', { session, body: asked })
+  const queries = { name: 'everything', scopes: ['full'] }
+  const { body: token } = await mailhorn.call('POST', '/access-tokens', { session, body: queries })
   const credential: string = token.token
   const made = new Map<string, string>()
   const make: SdkWorld['make'] = async (path, body) => {

@@ -13,7 +13,7 @@ const test = suite('pebble')
 const HOST = 'mail.example.com'
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 
-async function given(t: TestContext, env: Record<string, string>, settings: Record<string, string> = {}) {
+async function setUp(t: TestContext, env: Record<string, string>, settings: Record<string, string> = {}) {
   const [httpPort, dnsPort] = [await freePort(), await freePort()]
   const zone = await t.using(startZone(`${HOST} A 127.0.0.1\napp.example.com A 127.0.0.1`))
   if (env.MAILHORN_ACME_CHALLENGE === 'dns-01') zone.forward(HOST, `127.0.0.1:${dnsPort}`)
@@ -73,7 +73,7 @@ for (const [challenge, names] of [
   test(`it gives a certificate for proofs by ${challenge}, though it turns some nonces away`, async t => {
     const settings = { PEBBLE_WFE_NONCEREJECT: '15', PEBBLE_AUTHZREUSE: '0' }
     const env = { MAILHORN_ACME_CHALLENGE: challenge, MAILHORN_ACME_NAMES: names.slice(1).join() }
-    const { mailhorn, pebble } = await given(t, env, settings)
+    const { mailhorn, pebble } = await setUp(t, env, settings)
     await certified(mailhorn)
     for (const name of names)
       assert.match(await until(() => verified(mailhorn, pebble.root, name).catch(() => '')), `DNS:${name}`)
@@ -81,14 +81,14 @@ for (const [challenge, names] of [
 
 test('it refuses what is not proven, and says why', async t => {
   const env = { MAILHORN_ACME_CHALLENGE: 'http-01', MAILHORN_ACME_NAMES: 'not-ours.example.com' }
-  const { mailhorn } = await given(t, env, { PEBBLE_AUTHZREUSE: '0' })
+  const { mailhorn } = await setUp(t, env, { PEBBLE_AUTHZREUSE: '0' })
   const fault = await until(() => stateOf(mailhorn)?.fault)
   assert.match(fault, /^not-ours\.example\.com was not proven by http-01: /)
   assert.is(stateOf(mailhorn)!.chain, null)
 })
 
 test('with authorizations that are good already it takes a renewal without new proofs', async t => {
-  const { mailhorn, pebble } = await given(
+  const { mailhorn, pebble } = await setUp(
     t,
     { MAILHORN_ACME_CHALLENGE: 'dns-01' },
     { PEBBLE_AUTHZREUSE: '100' },

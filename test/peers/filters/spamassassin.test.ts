@@ -100,12 +100,12 @@ function received(mail: ArrivedMail, { message = mail.message, ip = SENDER_IP } 
 async function judged(message: Buffer): Promise<Map<string, number>> {
   const { host, port } = spamd
   const options = { address: { host, port }, clock, maxReplyBytes: 64 * 1024, limitMs: FILTER_MS }
-  const reply = `${await exchangeWithFilter(asked(), options)}`
+  const reply = `${await exchangeWithFilter(requests(), options)}`
   const rules = /^SPAMD\/1\.1 0 EX_OK\r\n[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(reply)?.[1]
   if (rules === undefined) throw new Error(`spamd said ${reply}\n${spamd.log()}`)
   return new Map([...rules.matchAll(/(\w+)=(-?[\d.]+)/g)].map(([, rule, score]) => [rule!, Number(score)]))
 
-  async function* asked() {
+  async function* requests() {
     yield Buffer.from(`REPORT SPAMC/1.5\r\nContent-length: ${message.length}\r\n\r\n`)
     yield message
   }

@@ -10,8 +10,8 @@ const PACKAGES = 'python3-dkim, python3-nacl and python3-dnspython'
 
 test('verifies both signatures of every message, but for its known faults', async t => {
   const keys = await Promise.all([createTestKey('rsa-sha256'), createTestKey('ed25519-sha256')])
-  const asked = corpus.filter(({ name }) => faultOf('dkimpy', name)?.verdict !== 'hangs')
-  assert.ok(asked.length >= 60)
+  const requests = corpus.filter(({ name }) => faultOf('dkimpy', name)?.verdict !== 'hangs')
+  assert.ok(requests.length >= 60)
   const folder = await temporaryFolder(t)
   await writeMessages(folder, messagesOf())
   const records = JSON.stringify(
@@ -21,7 +21,7 @@ test('verifies both signatures of every message, but for its known faults', asyn
     string,
     string[]
   >
-  for (const [at, { name }] of asked.entries()) {
+  for (const [at, { name }] of requests.entries()) {
     const expected = faultOf('dkimpy', name)?.verdict ?? 'pass'
     const [rsa, ed25519, ...others] = verdicts[`${at}.eml`]!
     assert.ok(rsa?.startsWith(expected), `${name}: rsa-sha256 ${rsa}`)
@@ -30,7 +30,7 @@ test('verifies both signatures of every message, but for its known faults', asyn
   }
 
   async function* messagesOf() {
-    for (const message of asked) yield await signed(message, keys)
+    for (const message of requests) yield await signed(message, keys)
   }
 })
 

@@ -39,10 +39,10 @@ const NAME_IN_TYPE =
 test('reads every message of the table as it was meant, and finds no defect', async t => {
   const seen = await read(
     t,
-    cases.map(([, given]) => given),
+    cases.map(([, input]) => input),
   )
-  for (const [at, [what, given]] of cases.entries()) {
-    assertSeen(seen[at]!, given, what)
+  for (const [at, [what, input]] of cases.entries()) {
+    assertSeen(seen[at]!, input, what)
     assert.equal(
       seen[at]!.defects.filter(defect => !NAME_IN_TYPE.test(defect)),
       [],
@@ -52,20 +52,20 @@ test('reads every message of the table as it was meant, and finds no defect', as
 })
 
 test('reads a hundred and fifty awkward messages exactly', async t => {
-  const given = fc.sample(awkwardMessage, { seed, numRuns: 150 })
-  for (const [at, message] of (await read(t, given)).entries())
-    assertSeen(message, given[at]!, JSON.stringify(given[at]))
+  const input = fc.sample(awkwardMessage, { seed, numRuns: 150 })
+  for (const [at, message] of (await read(t, input)).entries())
+    assertSeen(message, input[at]!, JSON.stringify(input[at]))
 })
 
 test('reads an attached message as a message', async t => {
   const eml = 'From: x@y.test\r\nSubject: inner\r\n\r\nhi \r\n.\r\n'
-  const given: Given = {
+  const input: Given = {
     text: 'see below',
     attachments: [
       { filename: 'mail.eml', contentType: 'message/rfc822', contentId: null, content: Buffer.from(eml) },
     ],
   }
-  const [message] = await read(t, [given])
+  const [message] = await read(t, [input])
   const [attached] = message!.attachments
   assert.is(attached!.contentType, 'message/rfc822')
   assert.is(`${Buffer.from(attached!.content, 'base64')}`, eml)
@@ -107,9 +107,9 @@ const awkwardMessage = fc.record({
   ),
 })
 
-function assertSeen(seen: Seen, given: Given, what: string) {
-  const head = headSource(given)
-  const { text, html, attachments } = bodySource(given)
+function assertSeen(seen: Seen, input: Given, what: string) {
+  const head = headSource(input)
+  const { text, html, attachments } = bodySource(input)
   assert.is(seen.subject, head.subject.trim(), what)
   for (const key of ['to', 'cc', 'replyTo'] as const)
     assert.equal(
@@ -146,11 +146,11 @@ function ended(text: string | null): string | null {
         .replace(/\n?$/, '')}\n`
 }
 
-async function read(t: TestContext, given: readonly Given[]): Promise<Seen[]> {
+async function read(t: TestContext, input: readonly Given[]): Promise<Seen[]> {
   const folder = await temporaryFolder(t)
-  await writeMessages(folder, given.map(compose))
+  await writeMessages(folder, input.map(compose))
   const seen = (await runPython('read_mail.py', [folder], 'python3')) as Record<string, Seen>
-  return given.map((_, at) => seen[`${at}.eml`]!)
+  return input.map((_, at) => seen[`${at}.eml`]!)
 }
 
 test.run()

@@ -11,7 +11,7 @@ import { until } from '../../kit/until.ts'
 const test = suite('provider-dns')
 const root = new URL('../../..', import.meta.url).pathname
 
-function given(t: TestContext, listen: string, mailHost: string) {
+function setUp(t: TestContext, listen: string, mailHost: string) {
   const clock = createManualClock()
   const logged: string[] = []
   const lives: unknown[] = []
@@ -40,7 +40,7 @@ function given(t: TestContext, listen: string, mailHost: string) {
 }
 
 test('DNS worker: it is restarted on the same ports after its death', async t => {
-  const { clock, logged, lives, channel, options } = given(t, '127.0.0.1:0,127.0.0.2:5301', 'one.example.com')
+  const { clock, logged, lives, channel, options } = setUp(t, '127.0.0.1:0,127.0.0.2:5301', 'one.example.com')
   const dns = await startProviderDns(options)
   assert.equal(dns.address, { host: '127.0.0.1', port: 4_242 })
   await until(() => lives.length === 1)
@@ -57,7 +57,7 @@ test('DNS worker: it is restarted on the same ports after its death', async t =>
 })
 
 test('DNS worker: stop cancels a pending restart', async t => {
-  const { clock, lives, channel, options } = given(t, '127.0.0.1:0', 'two.example.com')
+  const { clock, lives, channel, options } = setUp(t, '127.0.0.1:0', 'two.example.com')
   const dns = await startProviderDns(options)
   await until(() => lives.length === 1)
   channel.postMessage('die')
@@ -67,7 +67,7 @@ test('DNS worker: stop cancels a pending restart', async t => {
 })
 
 test('DNS worker: a failing start is reported to the caller and not retried', async t => {
-  const { clock, options } = given(t, '127.0.0.1:1', 'three.example.com')
+  const { clock, options } = setUp(t, '127.0.0.1:1', 'three.example.com')
   await startProviderDns(options).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /port 1 is taken/),

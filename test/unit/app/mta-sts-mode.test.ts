@@ -17,7 +17,7 @@ const fault = (isReached: boolean): MxFault => ({
 const BAD_CERTIFICATE = fault(true)
 const NOT_REACHED = fault(false)
 
-async function given(t: TestContext) {
+async function setUp(t: TestContext) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
   const process = () => createModeDecision({ clock, store } as unknown as AppContext)
@@ -25,31 +25,31 @@ async function given(t: TestContext) {
 }
 
 test('a certificate that senders refuse counts at once, and one that they accept again, too', async t => {
-  const { process } = await given(t)
-  const look = process()
-  assert.is((await look(undefined)).mode, 'enforce')
-  assert.equal(await look(BAD_CERTIFICATE), { mode: 'testing', isUncertain: false })
-  assert.equal(await look(undefined), { mode: 'enforce', isUncertain: false })
+  const { process } = await setUp(t)
+  const check = process()
+  assert.is((await check(undefined)).mode, 'enforce')
+  assert.equal(await check(BAD_CERTIFICATE), { mode: 'testing', isUncertain: false })
+  assert.equal(await check(undefined), { mode: 'enforce', isUncertain: false })
 })
 
 test('a port that is not reached counts at the second look in a row', async t => {
-  const { process } = await given(t)
-  const look = process()
-  await look(undefined)
-  assert.equal(await look(NOT_REACHED), { mode: 'enforce', isUncertain: true })
-  await look(undefined)
-  assert.equal(await look(NOT_REACHED), { mode: 'enforce', isUncertain: true })
-  assert.equal(await look(NOT_REACHED), { mode: 'testing', isUncertain: false })
-  assert.is((await look(NOT_REACHED)).mode, 'testing')
+  const { process } = await setUp(t)
+  const check = process()
+  await check(undefined)
+  assert.equal(await check(NOT_REACHED), { mode: 'enforce', isUncertain: true })
+  await check(undefined)
+  assert.equal(await check(NOT_REACHED), { mode: 'enforce', isUncertain: true })
+  assert.equal(await check(NOT_REACHED), { mode: 'testing', isUncertain: false })
+  assert.is((await check(NOT_REACHED)).mode, 'testing')
 })
 
 test('a policy is never published as enforced before port 25 has been reached', async t => {
-  const { process } = await given(t)
+  const { process } = await setUp(t)
   assert.equal(await process()(NOT_REACHED), { mode: 'testing', isUncertain: false })
 })
 
 test('processes that see different things do not turn the mode to and fro', async t => {
-  const { clock, process } = await given(t)
+  const { clock, process } = await setUp(t)
   const [first, second] = [process(), process()]
   await first(undefined)
   await second(BAD_CERTIFICATE)
@@ -63,7 +63,7 @@ test('processes that see different things do not turn the mode to and fro', asyn
 })
 
 test('a fault of a process that has ended is forgotten after two hours', async t => {
-  const { clock, process } = await given(t)
+  const { clock, process } = await setUp(t)
   await process()(BAD_CERTIFICATE)
   const restarted = process()
   assert.is((await restarted(undefined)).mode, 'testing')

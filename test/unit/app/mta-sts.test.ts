@@ -36,7 +36,7 @@ interface Given {
   mx?: FakeMxOptions['tls']
 }
 
-async function given(
+async function setUp(
   t: TestContext,
   { certificate = 'good', mode = 'testing', mx: tls = 'good' }: Given = {},
 ) {
@@ -96,7 +96,7 @@ async function given(
 }
 
 test('MTA-STS: a policy that is served correctly is published', async t => {
-  const { host, published } = await given(t)
+  const { host, published } = await setUp(t)
   assert.match((await published())!, /^[0-9a-f]{20}$/)
   assert.equal(
     host.requests.map(({ path, headers, serverName }) => [path, headers.host, serverName]),
@@ -109,7 +109,7 @@ for (const [what, change] of [
   ['an error', { status: 503 }],
 ] as const)
   test(`MTA-STS: while ${what} is served the policy is withdrawn, and published again afterwards`, async t => {
-    const { clock, reply, published } = await given(t)
+    const { clock, reply, published } = await setUp(t)
     const id = await published()
     const right = { ...reply }
     Object.assign(reply, change)
@@ -122,12 +122,12 @@ for (const [what, change] of [
 
 for (const certificate of ['expired', 'wrong-name', 'self-signed'] as const)
   test(`MTA-STS: with a certificate that is ${certificate} the policy is not published`, async t => {
-    const { published } = await given(t, { certificate })
+    const { published } = await setUp(t, { certificate })
     assert.is(await published(), undefined)
   })
 
 test('MTA-STS: no request is made when it is off', async t => {
-  const { host, published } = await given(t, { mode: 'off' })
+  const { host, published } = await setUp(t, { mode: 'off' })
   assert.is(await published(), undefined)
   assert.is(host.connectionCount, 0)
 })
@@ -137,7 +137,7 @@ const idOf = (text: string) => hash('sha256', text, 'hex').slice(0, 20)
 
 /** Configures `enforce`. The web host serves the policy that the service would serve in the current mode. */
 async function enforcing(t: TestContext, mx: FakeMxOptions['tls']) {
-  const parts = await given(t, { mode: 'enforce', mx })
+  const parts = await setUp(t, { mode: 'enforce', mx })
   const mode = () => readSetting(parts.store.db, MTA_STS_MODE)
   return { ...parts, mode }
 }
@@ -204,7 +204,7 @@ test('MTA-STS: port 25 is looked at again as soon as the certificate changes', a
 })
 
 test('MTA-STS: without a policy host, a bad certificate at port 25 raises no alert', async t => {
-  const { published, alerts } = await given(t, { mode: 'enforce', mx: 'self-signed', certificate: 'expired' })
+  const { published, alerts } = await setUp(t, { mode: 'enforce', mx: 'self-signed', certificate: 'expired' })
   assert.is(await published(), undefined)
   assert.equal(alerts(), [])
 })

@@ -81,7 +81,7 @@ test('readiness: many calls within a second cause one write and one look at each
 
 test('readiness: a write that hangs is reported after five seconds', async () => {
   const { clock, readiness } = openReadiness(() => new Promise(() => {}))
-  for (let asked = 0; asked < 2; asked++) {
+  for (let requests = 0; requests < 2; requests++) {
     const answer = readiness.notReady()
     clock.advance(5_000)
     assert.equal(await answer, ['database'])

@@ -17,8 +17,8 @@ for (const [code, message] of [
   ['SQLITE_NOTADB', 'file is not a database'],
 ] as const)
   test(`store failure: ${code} names the file and the remedy, without a trace, also from another thread`, () => {
-    const { code: kept, message: text } = failure(code, message)
-    const passed = Object.assign(new Error(text), { code: kept })
+    const { code: remaining, message: text } = failure(code, message)
+    const passed = Object.assign(new Error(text), { code: remaining })
     for (const error of [failure(code, message), passed])
       assert.equal(storeFailure(error, config), {
         fields: { fault: `${code}: ${message}` },

@@ -42,11 +42,11 @@ test('config: every setting has its default', t => {
 
 test('config: the data folder does not depend on the working directory', t => {
   const root = rootWith(t)
-  for (const [given, folder] of [
+  for (const [input, folder] of [
     ['mine/data', join(root, 'mine/data')],
     ['/var/lib/mailhorn', '/var/lib/mailhorn'],
   ] as const)
-    assert.is(loadConfig(root, { MAILHORN_DATA_DIR: given }).config.dataDir, folder)
+    assert.is(loadConfig(root, { MAILHORN_DATA_DIR: input }).config.dataDir, folder)
 })
 
 test('config: the shipped file has the documented plans and regions', () => {

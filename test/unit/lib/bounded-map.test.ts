@@ -13,19 +13,19 @@ class Counting extends BoundedMap<number, true> {
   }
 }
 
-for (const most of [1, 2, 16, 17, 1_000, 50_000])
-  test(`bounded map: a map of ${most} entries keeps the newest, and the oldest are sought rarely`, () => {
-    const map = new Counting(most)
+for (const limit of [1, 2, 16, 17, 1_000, 50_000])
+  test(`bounded map: a map of ${limit} entries keeps the newest, and the oldest are sought rarely`, () => {
+    const map = new Counting(limit)
     let largest = 0
-    for (let key = 0; key < 3 * most; key++) {
+    for (let key = 0; key < 3 * limit; key++) {
       map.set(key, true)
       largest = Math.max(largest, map.size)
     }
-    assert.is(largest, most)
-    assert.ok(map.soughtCount <= Math.min(2 * most, 2 * 16), String(map.soughtCount))
-    const kept = [...map.keys()]
-    assert.equal([kept[0], kept.at(-1)], [3 * most - kept.length, 3 * most - 1])
-    assert.ok(kept.length > (most * 15) / 16 - 1, String(kept.length))
+    assert.is(largest, limit)
+    assert.ok(map.soughtCount <= Math.min(2 * limit, 2 * 16), String(map.soughtCount))
+    const remaining = [...map.keys()]
+    assert.equal([remaining[0], remaining.at(-1)], [3 * limit - remaining.length, 3 * limit - 1])
+    assert.ok(remaining.length > (limit * 15) / 16 - 1, String(remaining.length))
   })
 
 test('bounded map: an entry that is set again is the newest, and takes no further place', () => {

@@ -7,7 +7,7 @@ const test = suite('lib/expiring-map')
 
 function open() {
   const clock = createManualClock()
-  return { clock, map: createExpiringMap<number>(clock, { keptMs: 1_000, most: 2 }) }
+  return { clock, map: createExpiringMap<number>(clock, { ttlMs: 1_000, maxEntries: 2 }) }
 }
 
 test('expiring map: an entry lives for its time, which restarts when it is set again', () => {
@@ -37,21 +37,21 @@ test('expiring map: an entry may have a different time to live', () => {
 })
 
 test('expiring map: a look-up is cached from its start unless it fails, and a newer one stays', async () => {
-  const kept = createExpiringMap<Promise<number>>(createManualClock(), { keptMs: 1_000, most: 2 })
+  const remaining = createExpiringMap<Promise<number>>(createManualClock(), { ttlMs: 1_000, maxEntries: 2 })
   const [good, bad, late] = [
     Promise.resolve(1),
     Promise.reject(new Error('no')),
     Promise.reject(new Error('no')),
   ]
-  assert.is(keepUnlessFailed(kept, 'a', good), good)
-  keepUnlessFailed(kept, 'b', bad)
-  assert.equal(['a', 'b'].map(kept.get), [good, bad])
+  assert.is(keepUnlessFailed(remaining, 'a', good), good)
+  keepUnlessFailed(remaining, 'b', bad)
+  assert.equal(['a', 'b'].map(remaining.get), [good, bad])
   await bad.catch(() => {})
-  assert.equal(['a', 'b'].map(kept.get), [good, undefined])
-  keepUnlessFailed(kept, 'a', late)
-  keepUnlessFailed(kept, 'a', good)
+  assert.equal(['a', 'b'].map(remaining.get), [good, undefined])
+  keepUnlessFailed(remaining, 'a', late)
+  keepUnlessFailed(remaining, 'a', good)
   await late.catch(() => {})
-  assert.is(kept.get('a'), good)
+  assert.is(remaining.get('a'), good)
 })
 
 test('expiring map: entries are deleted singly or all at once', () => {

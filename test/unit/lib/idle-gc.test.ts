@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 /** A heap that needs 20 MB when it is looked at first, and has garbage besides until it is collected. */
 function scripted() {
   const state = { needed: 20 * MIB, garbage: 0, busy: 0, collected: 0 }
-  const look = idleCollector({
+  const check = idleCollector({
     utilization: () => state.busy,
     heldBytes: () => state.needed + state.garbage,
     collect() {
@@ -18,56 +18,56 @@ function scripted() {
       state.collected++
     },
   })
-  return { state, look }
+  return { state, check }
 }
 
 test('idle GC: garbage is collected when the thread is idle, not while it is busy', () => {
-  const { state, look } = scripted()
+  const { state, check } = scripted()
   Object.assign(state, { garbage: 30 * MIB, busy: 0.4 })
-  look()
+  check()
   assert.is(state.collected, 0)
   state.busy = 0.01
-  look()
+  check()
   assert.equal([state.collected, state.garbage], [1, 0])
 })
 
 test('idle GC: an idle thread is not collected until enough garbage exists', () => {
-  const { state, look } = scripted()
+  const { state, check } = scripted()
   for (const garbage of [0, 1, 4, 7]) {
     state.garbage = garbage * MIB
-    look()
+    check()
   }
   assert.is(state.collected, 0)
   state.garbage = 8 * MIB
-  look()
-  look()
+  check()
+  check()
   assert.is(state.collected, 1)
 })
 
 test('idle GC: the baseline is the size after the last collection, even if it was smaller before', () => {
-  const { state, look } = scripted()
+  const { state, check } = scripted()
   Object.assign(state, { needed: 60 * MIB, garbage: 9 * MIB })
-  look()
+  check()
   Object.assign(state, { needed: 20 * MIB, garbage: 40 * MIB })
-  look()
+  check()
   assert.is(state.collected, 1)
   state.garbage = 49 * MIB
-  look()
+  check()
   state.garbage = 9 * MIB
-  look()
+  check()
   assert.is(state.collected, 3)
 })
 
 test('idle GC: memory that is returned later does not raise the baseline', () => {
   const state = { held: 20 * MIB, collected: 0 }
-  const look = idleCollector({
+  const check = idleCollector({
     utilization: () => 0,
     heldBytes: () => state.held,
     collect: () => void state.collected++,
   })
   for (const held of [60, 20, 30]) {
     state.held = held * MIB
-    look()
+    check()
   }
   assert.is(state.collected, 2)
 })
@@ -75,12 +75,12 @@ test('idle GC: memory that is returned later does not raise the baseline', () =>
 test('idle GC: the heap of a thread is measured and collected', async () => {
   const heap = ownHeap()
   heap.collect()
-  let kept: object[] | undefined = Array.from({ length: 200_000 }, (_, i) => ({ i }))
-  const gone = new WeakRef(kept)
+  let remaining: object[] | undefined = Array.from({ length: 200_000 }, (_, i) => ({ i }))
+  const gone = new WeakRef(remaining)
   heap.collect()
   const before = heap.heldBytes()
-  assert.is(kept.length, 200_000)
-  kept = undefined
+  assert.is(remaining.length, 200_000)
+  remaining = undefined
   await turn()
   heap.collect()
   assert.is(gone.deref(), undefined)

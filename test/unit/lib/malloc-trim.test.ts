@@ -7,13 +7,13 @@ const test = suite('lib/malloc-trim')
 /** A process of which each look says how much CPU time it has used since the last one. */
 function scripted() {
   const state = { cpuMs: 3_000, trims: 0 }
-  const look = mallocTrimmer({ cpuMs: () => state.cpuMs, trim: () => void state.trims++ })
+  const check = mallocTrimmer({ cpuMs: () => state.cpuMs, trim: () => void state.trims++ })
   return {
     state,
     after(...cpuMs: number[]) {
       for (const used of cpuMs) {
         state.cpuMs += used
-        look()
+        check()
       }
       return state.trims
     },

@@ -17,28 +17,28 @@ function open() {
     what => what,
     error => errors.push(error),
   )
-  return { flight, runs, errors, asked: () => runs.map(({ what }) => what) }
+  return { flight, runs, errors, requests: () => runs.map(({ what }) => what) }
 }
 
 test('single flight: requests during a run are served together by the next run, each once', async () => {
-  const { flight, runs, asked } = open()
+  const { flight, runs, requests } = open()
   flight.ask('a')
   for (const what of ['b', 'c', 'b', 'a']) flight.ask(what)
-  assert.equal(asked(), [['a']])
+  assert.equal(requests(), [['a']])
   runs[0]!.end.resolve()
   await until(() => runs.length === 2)
-  assert.equal(asked(), [['a'], ['b', 'c', 'a']])
+  assert.equal(requests(), [['a'], ['b', 'c', 'a']])
   runs[1]!.end.resolve()
   await flight.stop()
 })
 
 test('single flight: a request after the last run starts another one', async () => {
-  const { flight, runs, asked } = open()
+  const { flight, runs, requests } = open()
   flight.ask('a')
   runs[0]!.end.resolve()
   await new Promise(setImmediate)
   flight.ask('a')
-  assert.equal(asked(), [['a'], ['a']])
+  assert.equal(requests(), [['a'], ['a']])
   runs[1]!.end.resolve()
   await flight.stop()
 })

@@ -72,9 +72,9 @@ test('slab: any sequence of operations behaves like a map by number', () => {
       for (const [step, number] of steps.entries())
         if (number === null) {
           const member = { step }
-          const given = underWay.put(member)
-          assert.not(expected.has(given))
-          expected.set(given, member)
+          const input = underWay.put(member)
+          assert.not(expected.has(input))
+          expected.set(input, member)
         } else {
           assert.is(underWay.take(number), expected.get(number))
           expected.delete(number)

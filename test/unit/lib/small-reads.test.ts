@@ -8,7 +8,7 @@ const test = suite('small-reads')
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 /** A socket whose system side is scripted: `push` is what the runtime does with each piece that it reads. */
-function given() {
+function setUp() {
   const socket = new Duplex({ read() {}, write: (_, __, done) => done() }) as Socket
   joinSmallReads(socket)
   const pieces: string[] = []
@@ -16,7 +16,7 @@ function given() {
 }
 
 test('a paused socket reads one piece, and no further one in later turns', async () => {
-  const { socket, pieces, listen } = given()
+  const { socket, pieces, listen } = setUp()
   listen()
   socket.pause()
   let readCount = 0
@@ -34,19 +34,19 @@ test('a paused socket reads one piece, and no further one in later turns', async
 
 for (const count of [2, 500, 10_000])
   test(`${count} pieces that one turn brings are at most two events, and none is lost`, async () => {
-    const { socket, pieces, listen } = given()
+    const { socket, pieces, listen } = setUp()
     listen()
     await turn()
     const texts = Array.from({ length: count }, (_, i) => String(i % 10))
-    const asked = texts.map(text => socket.push(Buffer.from(text)))
+    const requests = texts.map(text => socket.push(Buffer.from(text)))
     await turn()
     assert.ok(pieces.join('') === texts.join(''))
     assert.is(pieces.length, 2)
-    assert.is(asked.indexOf(false), count < 512 ? -1 : 512)
+    assert.is(requests.indexOf(false), count < 512 ? -1 : 512)
   })
 
 test('large pieces and the end come in their order', async () => {
-  const { socket, pieces, listen } = given()
+  const { socket, pieces, listen } = setUp()
   listen()
   await turn()
   const large = 'y'.repeat(2_000)
@@ -57,7 +57,7 @@ test('large pieces and the end come in their order', async () => {
 })
 
 test('what arrives before the socket is destroyed is dropped without an error', async () => {
-  const { socket, pieces, listen } = given()
+  const { socket, pieces, listen } = setUp()
   listen()
   await turn()
   socket.push(Buffer.from('a'))

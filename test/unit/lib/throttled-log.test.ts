@@ -16,9 +16,9 @@ for (const level of ['warn', 'error'] as const)
       say({ second })
       clock.advance(1_000)
     }
-    const said = lines.map(line => JSON.parse(line))
+    const text = lines.map(line => JSON.parse(line))
     assert.equal(
-      said.map(({ event, level, msg, second, times }) => [event, level, msg, second, times]),
+      text.map(({ event, level, msg, second, times }) => [event, level, msg, second, times]),
       [
         ['no_room', level, 'No room', 0, 1],
         ['no_room', level, 'No room', 60, 60],

@@ -114,8 +114,8 @@ if (isOnPostgres) {
   test('blob pieces: pieces that no row names are deleted an hour after the last staging, others stay', async t => {
     const { here, there, run, names, pass } = { ...(await open(t)), names: [] as string[] }
     const { blob: lost } = await here.placed(bytesOf(70_000))
-    const { blob: kept } = await here.placed(bytesOf(80_000))
-    await run('refer', [kept])
+    const { blob: remaining } = await here.placed(bytesOf(80_000))
+    await run('refer', [remaining])
     const sweep = async () => {
       names.length = 0
       for (const name of await there.names())
@@ -125,11 +125,11 @@ if (isOnPostgres) {
     await here.placed(bytesOf(70_000))
     pass(2)
     await sweep()
-    assert.equal(names.toSorted(), [hexOf(lost), hexOf(kept)].sort())
+    assert.equal(names.toSorted(), [hexOf(lost), hexOf(remaining)].sort())
     pass(HOUR_MS)
     await sweep()
-    assert.equal(names, [hexOf(kept)])
-    assert.equal(await here.names(), [hexOf(kept)])
+    assert.equal(names, [hexOf(remaining)])
+    assert.equal(await here.names(), [hexOf(remaining)])
   })
 }
 

@@ -191,7 +191,7 @@ test('group: its changes become visible together after the commit', async t => {
   const store: LocalStore<typeof scripted> = await t.using(
     openLocalStore({
       ...scripted,
-      look: command<null, void>(async () => void seen.push(keys(store))),
+      check: command<null, void>(async () => void seen.push(keys(store))),
     }),
   )
   await store.group(put('a'), { name: 'look', input: null })

@@ -124,10 +124,10 @@ test('kysely: statements contain the values that choose a partial index, and par
   })
   assert.ok(chosen.length > 5)
   for (const { table, column, value } of chosen) {
-    const given = value.startsWith("'") ? value.slice(1, -1) : Number(value)
+    const input = value.startsWith("'") ? value.slice(1, -1) : Number(value)
     const query = (db as unknown as Kysely<Record<string, Record<string, unknown>>>)
       .selectFrom(table)
-      .where(column, '=', given)
+      .where(column, '=', input)
       .where('createdAt', '>', 5)
       .limit(3)
     assert.match(

@@ -9,7 +9,7 @@ import { until } from '../../kit/until.ts'
 const test = suite('store/notices')
 
 /** Two processes that listen on one channel. */
-async function given(t: TestContext) {
+async function setUp(t: TestContext) {
   const listeners: ((payload: string) => void)[] = []
   const open = async () => {
     const heard: Announcement[][] = []
@@ -41,7 +41,7 @@ async function given(t: TestContext) {
 const missed = [{ topic: MISSED, payloads: [null] }]
 
 test('notices: what one process announces, the others hear, octets included', async t => {
-  const { one, other } = await given(t)
+  const { one, other } = await setUp(t)
   const announcements = [{ topic: 'hosting', payloads: ['a.example', new Uint8Array([1, 2])] }]
   one.notices.send(announcements)
   await until(() => other.heard.length === 2)
@@ -72,7 +72,7 @@ for (const payload of [
   '\u0000'.repeat(7_000),
 ])
   test(`notices: ${JSON.stringify(payload).slice(0, 80)} of another program makes listeners read the database`, async t => {
-    const { one, other, notify } = await given(t)
+    const { one, other, notify } = await setUp(t)
     notify(payload)
     for (const { heard } of [one, other]) assert.equal(heard.slice(1), [missed])
     one.notices.send([{ topic: 'hosting', payloads: ['a.example'] }])

@@ -8,18 +8,18 @@ const RESULT: Result = { rows: [], rowCount: 0, command: 'INSERT' }
 
 /** A connection whose answers come when a test wants them, in the order of the questions. */
 function connection() {
-  const asked: { sql: string; answer: PromiseWithResolvers<Result> }[] = []
+  const requests: { sql: string; answer: PromiseWithResolvers<Result> }[] = []
   const query = ({ sql }: Statement) => {
     const answer = Promise.withResolvers<Result>()
-    asked.push({ sql, answer })
+    requests.push({ sql, answer })
     return answer.promise
   }
   const answerAll = (failing: Record<string, string> = {}) => {
-    for (const { sql, answer } of asked.splice(0))
+    for (const { sql, answer } of requests.splice(0))
       if (failing[sql] === undefined) answer.resolve(RESULT)
       else answer.reject(new Error(failing[sql]))
   }
-  return { ...createWrites(query), asked: () => asked.map(({ sql }) => sql), answerAll }
+  return { ...createWrites(query), requests: () => requests.map(({ sql }) => sql), answerAll }
 }
 
 const message = (work: Promise<unknown>) =>
@@ -29,24 +29,24 @@ const message = (work: Promise<unknown>) =>
   )
 
 test('pipelined writes: statements are sent at once, in order, without waiting', async () => {
-  const { write, query, asked, answerAll } = connection()
+  const { write, query, requests, answerAll } = connection()
   await write({ sql: 'a' })
   await write({ sql: 'b' })
   const reading = query({ sql: 'c' })
-  assert.equal(asked(), ['a', 'b', 'c'])
+  assert.equal(requests(), ['a', 'b', 'c'])
   answerAll()
   assert.is(await reading, RESULT)
 })
 
 test('pipelined writes: done resolves after the last statement', async () => {
-  const { write, done, asked, answerAll } = connection()
+  const { write, done, requests, answerAll } = connection()
   await write({ sql: 'a' })
   let isDone = false
   const finishing = done().then(() => {
     isDone = true
   })
   await new Promise(setImmediate)
-  assert.equal([isDone, asked()], [false, ['a']])
+  assert.equal([isDone, requests()], [false, ['a']])
   answerAll()
   await finishing
 })

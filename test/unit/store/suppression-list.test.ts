@@ -98,8 +98,8 @@ test('suppression list: any page, search and cursor equals a scan of all entries
       }),
       async ({ side, at, offset, ...query }) => {
         const cursor = side === null ? null : { id: entries[at]!.id, side }
-        const asked = { ...query, cursor, offset: cursor ? 0 : offset }
-        assert.equal(await list(asked), expected(asked))
+        const requests = { ...query, cursor, offset: cursor ? 0 : offset }
+        assert.equal(await list(requests), expected(requests))
       },
     ),
     { seed: 20261121, numRuns: isOnPostgres ? 40 : 150 },

@@ -23,13 +23,13 @@ test('conflict keys: a group has each key of its commands once; one command with
     ),
     unnamed: command<null, void>(async () => {}),
   }
-  const asked = (name: string, input: unknown) => ({ seq: 1, name, input })
-  assert.equal(conflictKeysOf(scripted, [asked('named', ['b', 'a']), asked('named', ['a'])]), {
+  const queries = (name: string, input: unknown) => ({ seq: 1, name, input })
+  assert.equal(conflictKeysOf(scripted, [queries('named', ['b', 'a']), queries('named', ['a'])]), {
     alone: false,
     names: ['b', 'a'],
   })
-  assert.is(conflictKeysOf(scripted, [asked('named', []), asked('unnamed', null)]).alone, true)
-  assert.is(conflictKeysOf(scripted, [asked('unknown', null), asked('toString', null)]).alone, false)
+  assert.is(conflictKeysOf(scripted, [queries('named', []), queries('unnamed', null)]).alone, true)
+  assert.is(conflictKeysOf(scripted, [queries('unknown', null), queries('toString', null)]).alone, false)
 })
 
 /** A store and a second writer on its database, as another process has one. */

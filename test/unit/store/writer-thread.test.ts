@@ -136,11 +136,11 @@ test('writer thread: close stores and answers all requests', async t => {
   const place = await lasting(t)
   const store = await open(place)
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
-  const asked = [store, other].flatMap((client, c) =>
+  const requests = [store, other].flatMap((client, c) =>
     Array.from({ length: 1_500 }, (_, i) => client.run('append', `${c}/${i}`)),
   )
   const closed = store.close()
-  const orders = await Promise.all(asked)
+  const orders = await Promise.all(requests)
   await closed
   assert.is(new Set(orders).size, 3_000)
   const again = await t.using(open(place))

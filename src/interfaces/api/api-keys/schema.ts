@@ -32,8 +32,8 @@ const TOKEN_LIMITS = ['scopes', 'networks', 'expires_at', 'expires_in'] as const
  */
 export function readCreateKey(body: unknown): ReturnType<typeof readKey> {
   const key = readKey(body)
-  const given = presentPicker(TOKEN_LIMITS)(body as Record<string, unknown>)
-  const path = Object.keys(given)[0]
+  const limits = presentPicker(TOKEN_LIMITS)(body as Record<string, unknown>)
+  const path = Object.keys(limits)[0]
   if (path !== undefined)
     throw invalidField(path, `API keys have no \`${path}\`. Create an access token (POST /access-tokens).`)
   return key

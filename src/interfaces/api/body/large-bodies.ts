@@ -21,7 +21,7 @@ export interface LargeBodies {
 /** Memory for four bodies of the maximum size, two of them of one owner. Smaller bodies need less. */
 const SIZE_BYTES_MAX = 224 * 1024 * 1024
 const BYTES_OF_AN_OWNER_MAX = 112 * 1024 * 1024
-const WAITING = { most: 200, maxPerOwner: 50 }
+const WAITING = { max: 200, maxPerOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
 
 /** Name of the function of the child process that parses bodies. */

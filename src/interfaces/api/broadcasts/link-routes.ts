@@ -34,7 +34,7 @@ const cursor = z.int().min(0).max(END_OF_NUMBERS).optional()
 
 function readCursor(query: URLSearchParams, name: string): number | undefined {
   if (!query.has(name)) return undefined
-  return readNumber(query, name, { fallback: 0, least: 0, most: END_OF_NUMBERS })
+  return readNumber(query, name, { fallback: 0, min: 0, max: END_OF_NUMBERS })
 }
 
 export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {

@@ -210,12 +210,12 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
  */
 export function readBroadcastChange(body: unknown): Changes & { template: TemplateRef | null | undefined } {
   refuseFiles(body)
-  const { scheduledAt, deriveText = false, version = null, ...given } = readChange(body)
-  if (deriveText && given.text !== undefined)
+  const { scheduledAt, deriveText = false, version = null, ...fields } = readChange(body)
+  if (deriveText && fields.text !== undefined)
     throw invalidField('derive_text', '`derive_text` must not be true beside a `text`.')
   return {
-    changes: { ...changesOf(given), ...(deriveText && { text: null }) },
-    template: readTemplate(given.templateId),
+    changes: { ...changesOf(fields), ...(deriveText && { text: null }) },
+    template: readTemplate(fields.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
   }

@@ -54,12 +54,12 @@ export function accountContactRoutes({ store, reader, clock, newId }: Options): 
       query: accountContactQuery,
       replies: { 200: listSchema(TYPED_PROPERTIES.schema) },
       async handle({ query, credential: { accountId } }) {
-        const asked = readContactQuery(query)
+        const page = readContactQuery(query)
         const named = readAudienceQuery(query)
         const audience = named && (await audienceNamed(accountId, named))
         const found = audience
-          ? await reader.listContacts({ audience, filters: [], ...asked })
-          : await reader.listAccountContacts({ accountId, ...asked })
+          ? await reader.listContacts({ audience, filters: [], ...page })
+          : await reader.listAccountContacts({ accountId, ...page })
         return contactList(store.db, accountId, orNotFound(found, 'Contact'), TYPED_PROPERTIES)
       },
     },
@@ -82,11 +82,11 @@ export function accountContactRoutes({ store, reader, clock, newId }: Options): 
         const input = { accountId, audienceIds, ids, newAudienceId: newId(at), fields, subscriptions, at }
         const answer = await store.run('addAccountContact', input)
         const contact = contactIn(answer)
-        const kept = answer !== 'no-topic' && 'kept' in answer ? answer.kept : []
-        const warnings = kept.flatMap(contact =>
+        const existing = answer !== 'no-topic' && 'existing' in answer ? answer.existing : []
+        const warnings = existing.flatMap(contact =>
           unchangedFields(contact, readContactChanges(body), subscriptions),
         )
-        if (contact.unsubscribed && !fields.unsubscribed && kept.length === 0) warnings.push(HAS_LEFT)
+        if (contact.unsubscribed && !fields.unsubscribed && existing.length === 0) warnings.push(HAS_LEFT)
         return created(withWarnings(TYPED_PROPERTIES.of(contact), eachPathOnce(warnings)))
       },
     },

@@ -60,7 +60,9 @@ export function readColumnMeanings(text: string | null | undefined): ColumnMeani
 function meaningOf(meaning: z.output<typeof meaningSchema>): ColumnMeaning {
   if (typeof meaning === 'string') return meaning
   return new Map(
-    Object.entries(meaning).map(([value, said]) => [answeredValue(value), said === 'unsubscribed'] as const),
+    Object.entries(meaning).map(
+      ([value, choice]) => [answeredValue(value), choice === 'unsubscribed'] as const,
+    ),
   )
 }
 

@@ -75,9 +75,9 @@ function contactListRoutes(
       query: contactQuery,
       replies: { 200: listSchema(form.schema) },
       async handle(request) {
-        const asked = readContactQuery(request.query)
+        const page = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
-        const found = await reader.listContacts({ audience, filters: [], ...asked })
+        const found = await reader.listContacts({ audience, filters: [], ...page })
         return contactList(store.db, audience.accountId, found, form)
       },
     },

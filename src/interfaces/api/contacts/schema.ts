@@ -32,10 +32,10 @@ const propertiesSchema = z
     additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     description: 'Merged into the existing properties; null removes a key.',
   })
-  .transform((given, context) => {
-    const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  .transform((input, context) => {
+    const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
     if (!isObject) context.addIssue({ code: 'custom', message: 'must be an object' })
-    const entries = isObject ? Object.entries(given) : []
+    const entries = isObject ? Object.entries(input) : []
     for (const [key, value] of entries)
       if (!isPropertyValue(value))
         context.addIssue({ code: 'custom', path: [key], message: 'must be a string, a number or a boolean' })
@@ -129,8 +129,10 @@ export function readContact(body: unknown): ContactFields {
     unsubscribed = false,
     properties,
   } = changesOf({ ...rest, email })
-  const kept = [...(properties ?? [])].filter((entry): entry is [string, PropertyValue] => entry[1] !== null)
-  return { email: addressOf(email), firstName, lastName, unsubscribed, properties: new Map(kept) }
+  const entries = [...(properties ?? [])].filter(
+    (entry): entry is [string, PropertyValue] => entry[1] !== null,
+  )
+  return { email: addressOf(email), firstName, lastName, unsubscribed, properties: new Map(entries) }
 }
 
 /** @throws ApiError 422 naming every field at fault */

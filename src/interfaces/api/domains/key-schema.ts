@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { DkimKeyFacts, DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import {
-  KEPT_MS,
   keyState,
+  RETIRED_KEY_MS,
   REVOKED_FOR_MS,
   readyAt,
   signingRsa,
@@ -75,7 +75,7 @@ function nextStep(key: DkimKeyFacts) {
     case 'published':
       return { step: 'may_sign' as const, at: timestamp(readyAt(key)) }
     case 'retired':
-      return { step: 'revoke' as const, at: timestamp(key.retiredAt! + KEPT_MS) }
+      return { step: 'revoke' as const, at: timestamp(key.retiredAt! + RETIRED_KEY_MS) }
     case 'revoked':
       return { step: 'replace' as const, at: timestamp(key.revokedAt! + REVOKED_FOR_MS) }
     case 'signing':

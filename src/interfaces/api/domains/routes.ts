@@ -127,9 +127,9 @@ export function refusedDomain(
   }
 }
 
-function tooManyPending(most: number): string {
-  const domains = most === 1 ? 'domain that is' : 'domains that are'
-  return `An account may have ${most} ${domains} not verified. Verify or delete some first.`
+function tooManyPending(max: number): string {
+  const domains = max === 1 ? 'domain that is' : 'domains that are'
+  return `An account may have ${max} ${domains} not verified. Verify or delete some first.`
 }
 
 function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object): Route {

@@ -33,13 +33,13 @@ export const trackingSettings = {
 /** A misspelt capability would otherwise leave the domain as it is. */
 const capabilitiesSchema = z
   .looseObject({ sending: capabilitySchema.nullish(), receiving: capabilitySchema.nullish() })
-  .refine(given => unknownCapability(given) === undefined, {
+  .refine(capabilities => unknownCapability(capabilities) === undefined, {
     error: ({ input }) =>
       `must contain only \`sending\` and \`receiving\`; got ${shownValue(unknownCapability(input as object))}`,
   })
 
-function unknownCapability(given: object): string | undefined {
-  return Object.keys(given).find(key => key !== 'sending' && key !== 'receiving')
+function unknownCapability(capabilities: object): string | undefined {
+  return Object.keys(capabilities).find(key => key !== 'sending' && key !== 'receiving')
 }
 
 /** Settings of requests that create or change a domain. */

@@ -16,7 +16,7 @@ import { cutIdPage, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailOptions } from './own-email.ts'
 import { attachmentSchema } from './schema.ts'
 
 /** In the form of the SDKs, whose types have no `null` here. */
@@ -28,7 +28,7 @@ const linkedAttachmentSchema = attachmentSchema.extend({
 })
 
 interface EmailAttachmentRoutesOptions {
-  horizonOf: OwnEmailParts['horizonOf']
+  horizonOf: OwnEmailOptions['horizonOf']
   store: { db: Db; find: Find; blobs: BlobFiles }
   linkTo: LinkTo
 }

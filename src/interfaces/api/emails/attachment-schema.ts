@@ -122,15 +122,15 @@ function readAttachment(
 ): SubmittedAttachment | RemoteAttachment {
   const refuse = refuser(index)
   const fields = readFields(raw, refuse)
-  const { content, path, content_type: given } = fields
+  const { content, path, content_type: declaredType } = fields
   if (content === undefined && path === undefined) throw refuse('', '`content` or `path` must be set')
   if (content !== undefined && path !== undefined)
     throw refuse('.path', '`path` must not be set together with `content`')
-  const type = given === undefined ? undefined : legibleMediaType(given)
-  if (given !== undefined && type === undefined)
+  const type = declaredType === undefined ? undefined : legibleMediaType(declaredType)
+  if (declaredType !== undefined && type === undefined)
     throw refuse(
       '.content_type',
-      `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(given)}`,
+      `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(declaredType)}`,
     )
   const contentId = readContentId(fields, refuse)
   if (path === undefined) {
@@ -141,15 +141,15 @@ function readAttachment(
 }
 
 function readFile(
-  { filename, content, content_type: given }: Fields,
+  { filename, content, content_type: declaredType }: Fields,
   index: number,
   refuse: Refuse,
   onDoubt: () => void,
 ): Omit<SubmittedAttachment, 'contentId'> {
-  const named = given ?? typeOfFile(filename ?? '')
-  const read = readContent(content, isText(given, filename))
+  const named = declaredType ?? typeOfFile(filename ?? '')
+  const read = readContent(content, isText(declaredType, filename))
   if ('fault' in read) throw refuse('.content', `\`content\` ${read.fault}`)
-  if (read.isDoubtful && !OTHER_CHARSET.test(given ?? '')) onDoubt()
+  if (read.isDoubtful && !OTHER_CHARSET.test(declaredType ?? '')) onDoubt()
   const type = named ?? typeByDataUrl(content)
   return {
     filename: filename ?? attachmentName(index, type),

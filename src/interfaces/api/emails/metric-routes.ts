@@ -40,24 +40,24 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
       replies: { 200: metricsSchema },
       async handle({ query, credential }) {
         const { accountId } = credential
-        const asked = readMetrics(query, clock.now())
+        const question = readMetrics(query, clock.now())
         const horizon = await horizonOf(accountId)
-        const domains = await domainsFor(store.find, credential, asked)
-        await requireEmails(store.find, credential, asked, horizon)
-        const to = Math.ceil(asked.to / QUARTER_MS) * QUARTER_MS
+        const domains = await domainsFor(store.find, credential, question)
+        await requireEmails(store.find, credential, question, horizon)
+        const to = Math.ceil(question.to / QUARTER_MS) * QUARTER_MS
         const oldest = Math.max(0, Math.ceil(horizon / QUARTER_MS) * QUARTER_MS)
-        const from = Math.min(Math.max(Math.floor(asked.from / QUARTER_MS) * QUARTER_MS, oldest), to)
-        const { totals, rows } = await reader.reportMetrics({ ...asked, accountId, domains, from, to })
-        const { granularity, metrics, named, dimensions } = asked
+        const from = Math.min(Math.max(Math.floor(question.from / QUARTER_MS) * QUARTER_MS, oldest), to)
+        const { totals, rows } = await reader.reportMetrics({ ...question, accountId, domains, from, to })
+        const { granularity, metrics, named, dimensions } = question
         const names = dimensions.includes('domain') ? await namesOf(store.db, accountId) : new Map()
         const nameOf = (id: Id) => names.get(idKey(id))
         return ok({
           object: 'metrics',
-          start_date: timestamp(Math.min(from, asked.to)),
-          end_date: timestamp(asked.to),
+          start_date: timestamp(Math.min(from, question.to)),
+          end_date: timestamp(question.to),
           ...{ metrics: named, dimensions, granularity },
           totals: countsView(totals, metrics),
-          ...(dimensions.length > 0 && { data: rows.map(row => metricsRowView(row, asked, nameOf)) }),
+          ...(dimensions.length > 0 && { data: rows.map(row => metricsRowView(row, question, nameOf)) }),
         })
       },
     },

@@ -116,7 +116,7 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
   const from = timeOf('start_date', 0) ?? to - DEFAULT_RANGE_MS
   if (from > to) throw invalidParameter('start_date', 'in the past and not after `end_date`')
   const chosen = namesOf(query, 'metrics', METRICS)
-  const asked = {
+  const question = {
     ...{ from, to, timeZone, metrics: chosen ?? METRICS, named: chosen ?? SDK_METRICS },
     granularity: oneOf(GRANULARITIES, 'granularity', query.get('granularity') || 'daily'),
     dimensions: namesOf(query, 'dimensions', DIMENSIONS) ?? [],
@@ -124,11 +124,11 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
     emails: idsOf(query, 'email_id', 'eml'),
     broadcasts: idsOf(query, 'broadcast_id', 'brd'),
   }
-  if (asked.dimensions.includes('email') && !asked.emails)
+  if (question.dimensions.includes('email') && !question.emails)
     throw invalidParameter('email_id', 'set when `dimension` is `email`')
-  if (asked.emails && (asked.broadcasts || asked.dimensions.includes('broadcast')))
+  if (question.emails && (question.broadcasts || question.dimensions.includes('broadcast')))
     throw invalidParameter('email_id', 'omitted when metrics of broadcasts are requested')
-  return asked
+  return question
 }
 
 /** @param nameOf returns the name of a domain of the account */

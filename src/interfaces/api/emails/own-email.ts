@@ -16,7 +16,7 @@ import { mayTouch } from '../auth/bound-key.ts'
 import { type ApiReply, type ApiRequest, ok, pathId } from '../route/route.ts'
 import { emailView } from './schema.ts'
 
-export interface OwnEmailParts {
+export interface OwnEmailOptions {
   store: { find: Find }
   /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
@@ -28,7 +28,7 @@ export interface OwnEmailParts {
  * @throws ApiError 404
  */
 export async function findOwnEmail<C extends keyof EmailRow>(
-  { store, horizonOf }: OwnEmailParts,
+  { store, horizonOf }: OwnEmailOptions,
   request: Pick<ApiRequest, 'params' | 'credential'>,
   columns: readonly C[],
 ): Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }> {
@@ -43,7 +43,7 @@ export async function findOwnEmail<C extends keyof EmailRow>(
 }
 
 /** Parts that a reply with a whole email needs. */
-export interface ShownEmailParts extends OwnEmailParts {
+export interface ShownEmailParts extends OwnEmailOptions {
   store: { db: Db; find: Find; readTogether: ReadTogether }
   pathsTo: PathsTo
   isDiskFull(): Promise<boolean>
@@ -59,6 +59,6 @@ export async function replyWithEmail(
   { store, pathsTo, isDiskFull, now }: ShownEmailParts,
   { accountId, id, horizon }: { accountId: Id; id: Id; horizon: number },
 ): Promise<ApiReply> {
-  const parts = orNotFound(await findEmailParts(store, accountId, id, horizon), 'Email')
-  return ok(emailView(parts, await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, parts)))
+  const stored = orNotFound(await findEmailParts(store, accountId, id, horizon), 'Email')
+  return ok(emailView(stored, await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, stored)))
 }

@@ -8,10 +8,10 @@ import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import type { RawHttpReply, Route } from '../route/route.ts'
-import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailOptions } from './own-email.ts'
 
 interface RawEmailRoutesOptions {
-  horizonOf: OwnEmailParts['horizonOf']
+  horizonOf: OwnEmailOptions['horizonOf']
   store: { db: Db; find: Find }
   reader: {
     rebuildMessage(delivery: { accountId: Id; emailId: Id; ordinal: number }): Promise<Message | undefined>

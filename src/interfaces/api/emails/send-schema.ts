@@ -64,9 +64,9 @@ const READING = {
   // forms send their empty fields, and these do not narrow who gets the email
   emptyMeansAbsent: ['from', 'to', 'subject', 'cc', 'bcc', 'reply_to'],
   listLimits: [
-    { key: 'reply_to', most: RECIPIENTS_MAX },
-    { key: 'attachments', most: ATTACHMENTS_MAX, refuse: tooManyAttachments },
-    { key: 'tags', most: TAGS_MAX },
+    { key: 'reply_to', max: RECIPIENTS_MAX },
+    { key: 'attachments', max: ATTACHMENTS_MAX, refuse: tooManyAttachments },
+    { key: 'tags', max: TAGS_MAX },
   ],
 }
 const readRequest = bodyReader(requestSchema, READING)

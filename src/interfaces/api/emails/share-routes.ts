@@ -21,12 +21,12 @@ import { parseDuration } from '../schema/duration.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import type { OwnEmailParts } from './own-email.ts'
+import type { OwnEmailOptions } from './own-email.ts'
 import { SHARE_PAGE_HEADERS, SHARED_HTML_HEADERS, type SharedEmail, sharePage } from './share-page.ts'
 import { createSharedMail, type SharedMail } from './shared-mail.ts'
 
 interface ShareRoutesOptions {
-  horizonOf: OwnEmailParts['horizonOf']
+  horizonOf: OwnEmailOptions['horizonOf']
   store: { db: Db; find: Find; blobs: BlobFiles; run: Run<typeof shareCommands> }
   clock: Clock
   newId: IdSource

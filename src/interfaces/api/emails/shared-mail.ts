@@ -18,10 +18,10 @@ import type { Find } from '../../../store/reading/read.ts'
 import { boundDomain } from '../auth/bound-key.ts'
 import { requireScopes } from '../auth/credentials.ts'
 import type { ApiRequest } from '../route/route.ts'
-import { findOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { findOwnEmail, type OwnEmailOptions } from './own-email.ts'
 import type { SharedEmail } from './share-page.ts'
 
-interface SharedMailParts extends OwnEmailParts {
+interface SharedMailOptions extends OwnEmailOptions {
   store: { db: Db; find: Find; blobs: BlobFiles }
 }
 
@@ -41,8 +41,8 @@ export interface SharedMail {
   shown(mail: MailRef): Promise<SharedEmail | undefined>
 }
 
-export function createSharedMail(parts: SharedMailParts): SharedMail {
-  const { store, horizonOf } = parts
+export function createSharedMail(options: SharedMailOptions): SharedMail {
+  const { store, horizonOf } = options
   const { find } = store
   const received = async (accountId: Id, id: Id, domain: string | null) =>
     findInbound(find, { accountId, horizon: await horizonOf(accountId), domain }, id)
@@ -52,7 +52,7 @@ export function createSharedMail(parts: SharedMailParts): SharedMail {
       const { accountId } = credential
       const id = parseWireId('inb', request.params.id!)
       if (!id || !(await received(accountId, id, boundDomain(credential)))) {
-        const { id: emailId } = await findOwnEmail(parts, request, [])
+        const { id: emailId } = await findOwnEmail(options, request, [])
         return { accountId, emailId, wireId: wireId('eml', emailId) }
       }
       if (credential.kind === 'token') requireScopes(credential, ['inbound:read'])
@@ -60,7 +60,7 @@ export function createSharedMail(parts: SharedMailParts): SharedMail {
     },
     async shown({ accountId, emailId }) {
       const row = await received(accountId, emailId, null)
-      if (!row) return sentEmail(parts, { accountId, emailId })
+      if (!row) return sentEmail(options, { accountId, emailId })
       const { from, to, cc, subject } = inboundRowView(row)
       const { html, text } = await contentOf(find, row)
       return {
@@ -73,7 +73,7 @@ export function createSharedMail(parts: SharedMailParts): SharedMail {
 }
 
 async function sentEmail(
-  { store: { find }, horizonOf }: OwnEmailParts,
+  { store: { find }, horizonOf }: OwnEmailOptions,
   { accountId, emailId: id }: MailRef,
 ): Promise<SharedEmail | undefined> {
   const columns = ['sender', 'toList', 'ccList', 'subject', 'createdAt', 'scheduledAt'] as const

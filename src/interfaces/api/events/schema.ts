@@ -41,7 +41,7 @@ export function readEventPage(query: URLSearchParams): EventPage {
   const after = readEventId(query, 'after')
   const before = readEventId(query, 'before')
   if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
-  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, least: 1, most: ROWS_MAX })
+  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, min: 1, max: ROWS_MAX })
   return { limit, after, before }
 }
 

@@ -44,7 +44,7 @@ export function readIdPage(query: URLSearchParams, { prefixes, what, fallback }:
   const after = edge('after')
   const before = edge('before')
   if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
-  return { limit: readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX }), after, before }
+  return { limit: readNumber(query, 'limit', { fallback, min: 1, max: ROWS_MAX }), after, before }
 }
 
 /** Reads an id that has one of the prefixes, or none. */

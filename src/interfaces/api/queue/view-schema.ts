@@ -232,8 +232,8 @@ export function destinationView(
     ...by,
     deferred_by_class: deferredBy,
     bounced_by_class: bouncedBy,
-    replies: replies.map(({ form, example, count: said, result, class: why, lastAt }) => ({
-      ...{ form, example, count: said, result },
+    replies: replies.map(({ form, example, count: replyCount, result, class: why, lastAt }) => ({
+      ...{ form, example, count: replyCount, result },
       class: why,
       last_at: timestamp(lastAt),
     })),

@@ -24,16 +24,16 @@ export function namingUnapplied(route: Route): Route {
     ...route,
     replies: Object.fromEntries(replies),
     async handle(request: ApiRequest) {
-      let given: unknown
+      let requested: unknown
       const body = async () => {
-        given = await request.body()
-        return given
+        requested = await request.body()
+        return requested
       }
       const reply = await handle({ ...request, body })
-      if (!('body' in reply) || !isFields(given)) return reply
+      if (!('body' in reply) || !isFields(requested)) return reply
       const shown = reply.body as Fields
-      const unchanged = changes ? unchangedFields(given, shown, settable, route) : []
-      return warned(reply, [...warningsFor(given, route.notApplied ?? {}), ...unchanged])
+      const unchanged = changes ? unchangedFields(requested, shown, settable, route) : []
+      return warned(reply, [...warningsFor(requested, route.notApplied ?? {}), ...unchanged])
     },
   } as Route
 }
@@ -59,37 +59,37 @@ function warned(reply: ApiReply, added: readonly Warning[]): ApiReply {
  * @param settable fields that the route reads
  */
 function unchangedFields(
-  given: Fields,
+  requested: Fields,
   shown: Fields,
   settable: readonly string[],
   { emptyRemoves = [] }: Route,
 ): Warning[] {
   return Object.keys(shown).flatMap(path => {
-    const [wanted, kept] = [presentSpelling(given, path), shown[path]]
+    const [wanted, current] = [presentSpelling(requested, path), shown[path]]
     const isSettable = settable.includes(path)
-    if (isSettable && isFields(wanted) && isFields(kept)) return keptInside(path, wanted, kept)
+    if (isSettable && isFields(wanted) && isFields(current)) return unchangedInside(path, wanted, current)
     const message = isSettable
-      ? keptMessage(path, { wanted, kept }, emptyRemoves.includes(path))
-      : fixedMessage(path, { wanted, kept })
+      ? unchangedMessage(path, { wanted, current }, emptyRemoves.includes(path))
+      : fixedMessage(path, { wanted, current })
     return message === undefined ? [] : [{ path, message }]
   })
 }
 
 /** Names the members of an object, such as `capabilities.sending`, that null does not change. */
-function keptInside(path: string, wanted: Fields, kept: Fields): Warning[] {
+function unchangedInside(path: string, wanted: Fields, current: Fields): Warning[] {
   return Object.keys(wanted)
-    .filter(key => wanted[key] === null && Object.hasOwn(kept, key) && !isBlank(kept[key]))
+    .filter(key => wanted[key] === null && Object.hasOwn(current, key) && !isBlank(current[key]))
     .map(key => ({ path: `${path}.${key}`, message: `Null does not change \`${path}.${key}\`.` }))
 }
 
 interface Pair {
   wanted: unknown
-  kept: unknown
+  current: unknown
 }
 
 /** Explains why a value is still there although the client has given an empty one. */
-function keptMessage(path: string, { wanted, kept }: Pair, isRemovable: boolean): string | undefined {
-  if (wanted === undefined || !isBlank(wanted) || isBlank(kept)) return undefined
+function unchangedMessage(path: string, { wanted, current }: Pair, isRemovable: boolean): string | undefined {
+  if (wanted === undefined || !isBlank(wanted) || isBlank(current)) return undefined
   if (wanted === null)
     return `Null does not change \`${path}\`.${isRemovable ? ' An empty string removes it.' : ''}`
   if (isRemovable) return undefined
@@ -97,9 +97,9 @@ function keptMessage(path: string, { wanted, kept }: Pair, isRemovable: boolean)
 }
 
 /** Explains why a field that the route does not read has another value than the client has given. */
-function fixedMessage(path: string, { wanted, kept }: Pair): string | undefined {
+function fixedMessage(path: string, { wanted, current }: Pair): string | undefined {
   const isComparable = [wanted].flat().every(isScalar) && !OWN_FIELD.test(path)
-  if (!isComparable || plain(path, wanted) === plain(path, kept)) return undefined
+  if (!isComparable || plain(path, wanted) === plain(path, current)) return undefined
   return `\`${path}\` was not changed, because this request cannot change it.`
 }
 

@@ -21,9 +21,9 @@ const TEXT_LENGTH_MAX = 100
  * @returns milliseconds, or undefined for anything else
  */
 export function parseDuration(value: unknown): number | undefined {
-  const given = typeof value === 'number' ? String(value) : value
-  if (typeof given !== 'string' || given.length > TEXT_LENGTH_MAX) return undefined
-  const text = given.trim().toLowerCase().replace(/\s+/g, ' ')
+  const raw = typeof value === 'number' ? String(value) : value
+  if (typeof raw !== 'string' || raw.length > TEXT_LENGTH_MAX) return undefined
+  const text = raw.trim().toLowerCase().replace(/\s+/g, ' ')
   if (SECONDS.test(text)) return Number(text) * 1_000
   if (!DURATION.test(text)) return undefined
   const parts = [...text.matchAll(PARTS)].map(([, count, unit]) => ({

@@ -19,7 +19,7 @@ type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K
 /** Limit of the number of entries of a list in the body. */
 interface ListLimit {
   key: string
-  most: number
+  max: number
   /** Makes the error for a list that has `count` entries. The default is a `validation_error`. */
   refuse?: (count: number) => ApiError
 }
@@ -69,9 +69,9 @@ export function bodyReader<S extends z.ZodObject>(
     pick ??= presentPicker(keys, { ...options, emptyLists: emptyListsOf(schema) })
     const present = pick(body as Record<string, unknown>)
     refuseEmptyReferences(present, options.emptyRemoves)
-    for (const { key, most, refuse } of limits) {
+    for (const { key, max, refuse } of limits) {
       const count = Array.isArray(present[key]) ? present[key].length : 0
-      if (count > most) throw refuse?.(count) ?? tooManyEntries(key, most, count)
+      if (count > max) throw refuse?.(count) ?? tooManyEntries(key, max, count)
     }
     const result = schema.safeParse(present)
     if (!result.success) throw refusedFields(result.error, present)
@@ -83,14 +83,14 @@ export function bodyReader<S extends z.ZodObject>(
 function limitsIn({ shape }: z.ZodObject): ListLimit[] {
   return Object.entries(shape).flatMap(([key, field]) => {
     const inner = field instanceof z.ZodOptional ? field.unwrap() : field
-    const most = inner instanceof z.ZodArray ? maxEntries(inner) : undefined
-    if (most === undefined) return []
-    return [{ key, most }]
+    const max = inner instanceof z.ZodArray ? maxEntries(inner) : undefined
+    if (max === undefined) return []
+    return [{ key, max }]
   })
 }
 
-function tooManyEntries(key: string, most: number, count: number): ApiError {
-  return invalidField(key, `\`${key}\` must contain at most ${most} entries; got ${count}.`)
+function tooManyEntries(key: string, max: number, count: number): ApiError {
+  return invalidField(key, `\`${key}\` must contain at most ${max} entries; got ${count}.`)
 }
 
 function maxEntries(list: z.ZodArray): number | undefined {
@@ -169,10 +169,10 @@ export function presentPicker(
  * if it is absent.
  */
 export function presentSpelling(body: Readonly<Record<string, unknown>>, key: string): unknown {
-  const given = [key, camelCase(key)]
+  const spellings = [key, camelCase(key)]
     .filter(spelling => Object.hasOwn(body, spelling))
     .map(spelling => body[spelling])
-  return given.find(value => value !== null && value !== undefined) ?? given[0]
+  return spellings.find(value => value !== null && value !== undefined) ?? spellings[0]
 }
 
 /** Accepts a string or an array of strings and returns an array. */
@@ -189,13 +189,13 @@ export function oneOrMany(): z.ZodType<string[]> {
 export function readNumber(
   query: URLSearchParams,
   name: string,
-  { fallback, least, most }: { fallback: number; least: number; most: number },
+  { fallback, min, max }: { fallback: number; min: number; max: number },
 ): number {
   const text = query.get(name)
   if (text === null) return fallback
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw invalidParameter(name, `an integer from ${least} to ${most}`, text)
+  if (value >= min && value <= max) return value
+  throw invalidParameter(name, `an integer from ${min} to ${max}`, text)
 }
 
 /**
@@ -242,8 +242,8 @@ export function pageQuery(fallback = 20) {
 
 export function readPage(query: URLSearchParams, fallback = 20): { limit: number; offset: number } {
   return {
-    limit: readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX }),
-    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: OFFSET_MAX }),
+    limit: readNumber(query, 'limit', { fallback, min: 1, max: ROWS_MAX }),
+    offset: readNumber(query, 'offset', { fallback: 0, min: 0, max: OFFSET_MAX }),
   }
 }
 

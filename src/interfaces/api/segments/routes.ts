@@ -58,12 +58,12 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       query: contactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle(request) {
-        const asked = readContactQuery(request.query)
+        const page = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
         const filters = JSON.parse(
           (await segmentOf(store.db, audience.id, request)).filters,
         ) as SegmentFilter[]
-        const found = await reader.listContacts({ audience, filters, ...asked })
+        const found = await reader.listContacts({ audience, filters, ...page })
         return contactList(store.db, audience.accountId, found, PLAIN_PROPERTIES)
       },
     },

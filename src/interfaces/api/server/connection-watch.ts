@@ -60,7 +60,7 @@ export class ConnectionWatch {
   /** Must be called when a connection is accepted. */
   start(): void {
     // reads data that has already arrived first, so that a busy event loop does not cut off its clients
-    this.#ticks ??= every(this.#options.clock, LOOK_EVERY_MS, () => setImmediate(() => this.#look()))
+    this.#ticks ??= every(this.#options.clock, LOOK_EVERY_MS, () => setImmediate(() => this.#checkAll()))
   }
 
   stop(): void {
@@ -68,13 +68,13 @@ export class ConnectionWatch {
     this.#ticks = undefined
   }
 
-  #look(): void {
+  #checkAll(): void {
     const now = this.#options.clock.monotonic()
-    for (const connection of this.#connections) this.#lookAt(connection, now)
+    for (const connection of this.#connections) this.#checkOne(connection, now)
     if (this.#connections.size === 0) this.stop()
   }
 
-  #lookAt(connection: ClientConnection, now: number): void {
+  #checkOne(connection: ClientConnection, now: number): void {
     const { stream } = connection
     if (connection.isClosing) return
     if (!stream) {
@@ -88,11 +88,11 @@ export class ConnectionWatch {
       return
     }
     const seen = this.#seenOf(connection, now)
-    if (stream.writableFinished) lookAtEnded(connection, seen, now)
-    else this.#lookAtUsed(connection, seen, now)
+    if (stream.writableFinished) checkEnded(connection, seen, now)
+    else this.#checkUsed(connection, seen, now)
   }
 
-  #lookAtUsed(connection: ClientConnection, seen: Seen, now: number): void {
+  #checkUsed(connection: ClientConnection, seen: Seen, now: number): void {
     if (seen.requestCount !== connection.requestCount) {
       seen.requestCount = connection.requestCount
       seen.contentBytes = -1
@@ -161,7 +161,7 @@ function isHeldBack({ request, stream }: ClientConnection): boolean {
 }
 
 /** Our side is closed (FIN sent) and the peer keeps its side open. */
-function lookAtEnded(connection: ClientConnection, seen: Seen, now: number): void {
+function checkEnded(connection: ClientConnection, seen: Seen, now: number): void {
   if (seen.endedAt === 0) seen.endedAt = now
   else if (now - seen.endedAt >= LINGER_MS) connection.destroy()
 }

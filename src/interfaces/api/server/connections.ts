@@ -172,12 +172,12 @@ export class Connections implements Iterable<ClientConnection> {
     const { maxConnections, maxPerClient } = this.#limits
     const half = Math.ceil(maxConnections / 2)
     const isTrusted = this.#trusted.contains(address)
-    const most = isTrusted
+    const max = isTrusted
       ? Number.POSITIVE_INFINITY
       : LOOPBACK.contains(address)
         ? Math.max(maxPerClient, half)
         : Math.min(maxPerClient, half)
-    return { name, maxConnections: most, isTrusted, connectionCount: 0 }
+    return { name, maxConnections: max, isTrusted, connectionCount: 0 }
   }
 
   /**

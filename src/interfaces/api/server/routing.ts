@@ -81,10 +81,10 @@ const REFERENCE = /_id$/
  * @throws ApiError 422 for a parameter of the route that occurs more than once
  */
 export function readParameters(text: string, { query = {} }: Pick<Route, 'query'>): URLSearchParams {
-  const given = new URLSearchParams(text)
-  if (given.size === 0) return given
-  const repeated = Object.keys(query).find(name => given.getAll(name).length > 1)
+  const params = new URLSearchParams(text)
+  if (params.size === 0) return params
+  const repeated = Object.keys(query).find(name => params.getAll(name).length > 1)
   if (repeated !== undefined)
     throw invalidField(repeated, `The \`${repeated}\` parameter must not be given more than once.`)
-  return new URLSearchParams([...given].filter(([name, value]) => value !== '' || REFERENCE.test(name)))
+  return new URLSearchParams([...params].filter(([name, value]) => value !== '' || REFERENCE.test(name)))
 }

@@ -23,12 +23,12 @@ interface AuthRoutesOptions {
 /** Longer user agents are cut. */
 const USER_AGENT_LENGTH_MAX = 500
 
-const password = z.string().max(PASSWORD_LENGTH.most)
+const password = z.string().max(PASSWORD_LENGTH.max)
 const loginSchema = z.object({ email: z.string().max(254), password })
 const readLogin = bodyReader(loginSchema)
 const passwordChangeSchema = z.object({
   current_password: password,
-  new_password: password.min(PASSWORD_LENGTH.least),
+  new_password: password.min(PASSWORD_LENGTH.min),
 })
 const readPasswordChange = bodyReader(passwordChangeSchema)
 

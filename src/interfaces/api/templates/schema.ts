@@ -174,8 +174,8 @@ function addedTo(
 }
 
 function isEmptyList(body: unknown, key: string): boolean {
-  const given = body as Readonly<Record<string, unknown>>
-  const value = given[key] ?? given[camelCase(key)]
+  const fields = body as Readonly<Record<string, unknown>>
+  const value = fields[key] ?? fields[camelCase(key)]
   return Array.isArray(value) && value.length === 0
 }
 

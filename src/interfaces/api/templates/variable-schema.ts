@@ -99,8 +99,8 @@ function readVariable(variable: unknown, path: string): DeclaredVariable {
 
 /** An empty array is a fallback only of a list. Elsewhere it means absent. */
 function emptyList(variable: object, type: VariableType): [] | null {
-  const given = variable as { fallback_value?: unknown; fallbackValue?: unknown }
-  return type === 'list' && Array.isArray(given.fallback_value ?? given.fallbackValue) ? [] : null
+  const fields = variable as { fallback_value?: unknown; fallbackValue?: unknown }
+  return type === 'list' && Array.isArray(fields.fallback_value ?? fields.fallbackValue) ? [] : null
 }
 
 /**

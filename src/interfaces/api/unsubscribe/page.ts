@@ -69,11 +69,11 @@ function address({ address: text }: UnsubscribePage): string {
 /** Shows the current subscription, and whether it has just changed. */
 function notice(page: UnsubscribePage, from: string): string {
   const { done, topic, isUnsubscribed } = page
-  const said = (text: string) => `<p class="done" role="status">${text}</p>`
-  if (isUnsubscribed) return said(`${address(page)} is unsubscribed from all emails of ${from}.`)
+  const statusText = (text: string) => `<p class="done" role="status">${text}</p>`
+  if (isUnsubscribed) return statusText(`${address(page)} is unsubscribed from all emails of ${from}.`)
   if (topic && !topic.isWanted)
-    return said(`${address(page)} is unsubscribed from emails about ${escapeHtml(topic.name)}.`)
-  if (done === 'save') return said('Your preferences were saved.')
+    return statusText(`${address(page)} is unsubscribed from emails about ${escapeHtml(topic.name)}.`)
+  if (done === 'save') return statusText('Your preferences were saved.')
   return `<p>You receive emails ${topic ? `about ${escapeHtml(topic.name)} ` : ''}from ${from} at ${address(page)}.</p>`
 }
 

@@ -70,8 +70,8 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
  * @throws ApiError 422
  */
 function choiceOf(form: URLSearchParams): Choice {
-  const said = form.get('choice') ?? 'leave'
-  const choice = CHOICES.find(each => each === said)
+  const chosen = form.get('choice') ?? 'leave'
+  const choice = CHOICES.find(each => each === chosen)
   if (choice) return choice
   throw invalidField('choice', `Invalid \`choice\` field: it must be one of ${CHOICES.join(', ')}.`)
 }

@@ -17,7 +17,7 @@ import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { pageQuery, readNumber } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { asked } from './routes.ts'
+import { listedDelivery } from './routes.ts'
 
 interface WebhookEventRoutesOptions {
   webhooks: Webhooks
@@ -88,7 +88,7 @@ export function webhookEventRoutes({ webhooks, mailHost }: WebhookEventRoutesOpt
         const { deliveries } = await sentEvent(webhooks, request)
         const { accountId } = request.credential
         const replayed = await webhooks.replay(accountId, pathId(request, 'wh'), deliveries[0]!.id)
-        return ok(view(sentEventsOf([asked(replayed), ...deliveries])[0]!))
+        return ok(view(sentEventsOf([listedDelivery(replayed), ...deliveries])[0]!))
       },
     },
     {
@@ -136,7 +136,7 @@ function pageOf(events: readonly SentEvent[], { limit, offset, cursor }: ListPag
 
 /** @throws ApiError 422 */
 function attemptPage(attempts: readonly SentAttempt[], query: URLSearchParams) {
-  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, least: 1, most: ROWS_MAX })
+  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, min: 1, max: ROWS_MAX })
   const after = query.get('after') ?? ''
   const at = attempts.findIndex(({ id }) => id === after)
   if (after !== '' && at < 0)

@@ -174,7 +174,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       async handle(request) {
         const id = pathId(request, 'wh')
         const type = readTestType(await request.body())
-        return ok(view(asked(await webhooks.test(request.credential.accountId, id, type))))
+        return ok(view(listedDelivery(await webhooks.test(request.credential.accountId, id, type))))
       },
     },
     {
@@ -186,14 +186,14 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       async handle(request) {
         const id = pathId(request, 'wh')
         const deliveryId = pathId(request, 'whd', 'delivery_id')
-        return ok(view(asked(await webhooks.replay(request.credential.accountId, id, deliveryId))))
+        return ok(view(listedDelivery(await webhooks.replay(request.credential.accountId, id, deliveryId))))
       },
     },
   ]
 }
 
 /** @throws ApiError */
-export function asked(delivery: RequestedDelivery): ListedDelivery {
+export function listedDelivery(delivery: RequestedDelivery): ListedDelivery {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')

@@ -22,9 +22,9 @@ export const keyOperations = {
       /** Domain that the key is restricted to. */
       domain: z.string().nullable(),
     }),
-    async (parts, { name, account_id: accountText, domain }) => {
-      const { db, run, clock, newId, apiKeyPrefix: prefix } = parts
-      const accountId = await accountOf(parts, accountText)
+    async (context, { name, account_id: accountText, domain }) => {
+      const { db, run, clock, newId, apiKeyPrefix: prefix } = context
+      const accountId = await accountOf(context, accountText)
       const [bound] = domain === null ? [] : await domainsNamed(db, domain.toLowerCase(), accountId)
       if (domain !== null && !bound) throw new OperationRefused(`The account has no domain ${domain}.`)
       const domainId = bound?.id ?? null
@@ -53,11 +53,11 @@ export const keyOperations = {
   /** Creates the token for the given account, or for the only one. `token` is a body as for the API. */
   'token.create': operation(
     z.object({ token: z.record(z.string(), z.unknown()), account_id: z.string().nullable() }),
-    async (parts, { token: body, account_id: accountText }) => {
-      const { run, clock, newId, accessTokenPrefix: prefix } = parts
+    async (context, { token: body, account_id: accountText }) => {
+      const { run, clock, newId, accessTokenPrefix: prefix } = context
       const now = clock.now()
       const choice = readNewToken(body, now)
-      const accountId = await accountOf(parts, accountText)
+      const accountId = await accountOf(context, accountText)
       const { row, token } = newAccessToken(choice, { id: newId(now), accountId, userId: null, prefix, now })
       await run('createAccessToken', row)
       return {
@@ -88,9 +88,9 @@ export const keyOperations = {
    */
   'domain.rotate_keys': operation(
     z.object({ name: z.string().max(253), account_id: z.string().nullable() }),
-    async (parts, { name, account_id: accountText }) => {
-      const { db, run, clock } = parts
-      const accountId = accountText === null ? null : await accountOf(parts, accountText)
+    async (context, { name, account_id: accountText }) => {
+      const { db, run, clock } = context
+      const accountId = accountText === null ? null : await accountOf(context, accountText)
       const domain = parseDomain(name)
       const domains = domain === undefined ? [] : await domainsNamed(db, domain, accountId)
       if (domains.length === 0) throw new OperationRefused(`Domain ${name} not found.`)

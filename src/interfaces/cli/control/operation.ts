@@ -17,7 +17,7 @@ import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 
 /** Dependencies of operations. */
-export interface OperationParts {
+export interface OperationContext {
   db: Db
   run: Run<
     typeof userCommands &
@@ -40,7 +40,7 @@ export interface OperationParts {
 interface Operation<I, O> {
   input: z.ZodType<I>
   /** @throws OperationRefused */
-  run(parts: OperationParts, input: I): Promise<O>
+  run(context: OperationContext, input: I): Promise<O>
 }
 
 /** Refusal of an operation. The message is for the operator, and nothing has changed. */
@@ -51,7 +51,7 @@ export class OperationFailed extends Error {}
 
 export function operation<I, O>(
   input: z.ZodType<I>,
-  run: (parts: OperationParts, input: I) => Promise<O>,
+  run: (context: OperationContext, input: I) => Promise<O>,
 ): Operation<I, O> {
   return { input, run }
 }
@@ -59,6 +59,6 @@ export function operation<I, O>(
 // biome-ignore lint/suspicious/noExplicitAny: a table of operations with different inputs and outputs has no other type
 export type Operations = Record<string, Operation<any, any>>
 export type OperationInput<T> = T extends { input: z.ZodType<infer I> } ? I : never
-export type OperationOutput<T> = T extends { run(parts: OperationParts, input: never): Promise<infer O> }
+export type OperationOutput<T> = T extends { run(context: OperationContext, input: never): Promise<infer O> }
   ? O
   : never

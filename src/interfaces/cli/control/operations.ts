@@ -2,9 +2,9 @@
 import { ApiError } from '../../api/api-error.ts'
 import { keyOperations } from './key-operations.ts'
 import {
+  type OperationContext,
   type OperationInput,
   type OperationOutput,
-  type OperationParts,
   OperationRefused,
   type Operations,
 } from './operation.ts'
@@ -29,7 +29,7 @@ export type Change = <K extends keyof Table & string>(
  * Executes an operation received over the socket. The input is validated.
  * @throws OperationRefused
  */
-export async function carryOut(parts: OperationParts, name: string, input: unknown): Promise<unknown> {
+export async function carryOut(context: OperationContext, name: string, input: unknown): Promise<unknown> {
   const operation = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
   if (!operation)
     throw new OperationRefused(`The service does not support ${name}; it may run another version.`)
@@ -39,7 +39,7 @@ export async function carryOut(parts: OperationParts, name: string, input: unkno
     throw new OperationRefused(`${path.join('.') || 'The input'}: ${message}.`)
   }
   try {
-    return await operation.run(parts, read.data)
+    return await operation.run(context, read.data)
   } catch (error) {
     throw error instanceof ApiError ? new OperationRefused(error.message) : error
   }

@@ -28,8 +28,8 @@ export const queueOperations = {
    */
   'queue.steer': operation(
     z.object({ what: z.enum(['retry', 'cancel']), mail: selected.nullable() }),
-    async (parts, { what, mail }) => {
-      const queueAdmin = createQueueAdmin(parts)
+    async (context, { what, mail }) => {
+      const queueAdmin = createQueueAdmin(context)
       const isAll = what === 'retry' && mail === null
       const selector = isAll ? ANY_MAIL : await knownSelector(queueAdmin, mail)
       const { deliveries, hasMore } = await queueAdmin[what](selector)
@@ -39,15 +39,15 @@ export const queueOperations = {
 
   'queue.hold': operation(
     z.object({ mail: selected, reason: z.string().max(500).nullable() }),
-    async (parts, { mail, reason }) => {
-      const queueAdmin = createQueueAdmin(parts)
+    async (context, { mail, reason }) => {
+      const queueAdmin = createQueueAdmin(context)
       const { hold, isNew } = await queueAdmin.hold(await knownSelector(queueAdmin, mail), reason)
       return { id: wireId('hld', hold.id), is_new: isNew }
     },
   ),
 
-  'queue.release': operation(z.object({ mail: selected }), async (parts, { mail }) => {
-    const hold = await createQueueAdmin(parts).release(selectorOf(mail))
+  'queue.release': operation(z.object({ mail: selected }), async (context, { mail }) => {
+    const hold = await createQueueAdmin(context).release(selectorOf(mail))
     if (!hold)
       throw new OperationRefused(
         'There is no hold with exactly this selection; `mailhorn queue holds` lists all holds.',

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import type { Log } from '../../../lib/log.ts'
-import { type OperationParts, OperationRefused } from './operation.ts'
+import { type OperationContext, OperationRefused } from './operation.ts'
 import { carryOut } from './operations.ts'
 import { type ControlReply, type ControlRequest, controlPath, readLine } from './protocol.ts'
 
@@ -17,7 +17,7 @@ export interface ControlServer {
 interface ControlServerOptions {
   /** Data folder, whose lock the caller holds. */
   folder: string
-  parts: OperationParts
+  context: OperationContext
   log: Log
 }
 
@@ -29,7 +29,7 @@ const OWNER_ONLY = 0o177
 
 export async function startControlServer({
   folder,
-  parts,
+  context,
   log,
 }: ControlServerOptions): Promise<ControlServer> {
   const path = controlPath(folder)
@@ -42,7 +42,7 @@ export async function startControlServer({
   }
   const inProgress = new Set<Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, socket => {
-    const serving = serve(socket, parts, log)
+    const serving = serve(socket, context, log)
       .catch(error => {
         log.error(
           { event: 'control_connection_failed', err: error },
@@ -73,8 +73,8 @@ export async function startControlServer({
   }
 }
 
-async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<void> {
-  const limit = () => parts.clock.timer(TRANSFER_MS_MAX, () => socket.destroy())
+async function serve(socket: Socket, context: OperationContext, log: Log): Promise<void> {
+  const limit = () => context.clock.timer(TRANSFER_MS_MAX, () => socket.destroy())
   socket.on('error', error =>
     log.debug({ event: 'control_connection_failed', err: error }, 'A connection of the command line failed'),
   )
@@ -82,7 +82,7 @@ async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<v
   const line = await readLine(socket).catch(() => undefined)
   readLimit.cancel()
   if (line === undefined) return void socket.destroy()
-  const reply = await answer(line, parts, log)
+  const reply = await answer(line, context, log)
   // The callback comes in any case, with an error when the client has gone.
   const replyLimit = limit()
   await new Promise<void>(resolve => socket.end(`${JSON.stringify(reply)}\n`, () => resolve()))
@@ -90,12 +90,12 @@ async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<v
   socket.destroy()
 }
 
-async function answer(line: string, parts: OperationParts, log: Log): Promise<ControlReply> {
+async function answer(line: string, context: OperationContext, log: Log): Promise<ControlReply> {
   const request = readRequest(line)
   if (!request) return { refused: 'The request is malformed.' }
   const { operation, input } = request
   try {
-    const output = await carryOut(parts, operation, input)
+    const output = await carryOut(context, operation, input)
     log.info({ event: 'cli_operation_done', operation }, `The command line ran ${operation}`)
     return { output }
   } catch (error) {

@@ -8,11 +8,11 @@ import { listAccounts } from '../../../resources/accounts/account-rows.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
 import { DEFAULT_PLAN } from '../../../resources/accounts/plans.ts'
 import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
-import { type OperationParts, OperationRefused, operation } from './operation.ts'
+import { type OperationContext, OperationRefused, operation } from './operation.ts'
 import { printable } from './result.ts'
 
 const name = lineText(100).min(1)
-const password = z.string().max(PASSWORD_LENGTH.most).nullable()
+const password = z.string().max(PASSWORD_LENGTH.max).nullable()
 
 export const userOperations = {
   /**
@@ -28,10 +28,10 @@ export const userOperations = {
       password,
     }),
     async (
-      parts,
+      context,
       { address, operator, account_id: accountText, new_account: accountName, password: chosen },
     ) => {
-      const { run, clock, newId, passwords } = parts
+      const { run, clock, newId, passwords } = context
       const email = readAddress(address)
       const text = passwordOf(chosen)
       const now = clock.now()
@@ -39,7 +39,7 @@ export const userOperations = {
         accountName === null
           ? null
           : { id: newId(now), name: accountName, plan: DEFAULT_PLAN, createdAt: now }
-      const accountId = newAccount?.id ?? (await accountOf(parts, accountText))
+      const accountId = newAccount?.id ?? (await accountOf(context, accountText))
       const passwordHash = await passwords.hash(text)
       const flag = operator ? 1 : 0
       const user = { id: newId(now), accountId, email, passwordHash, operator: flag, createdAt: now } as const
@@ -75,7 +75,7 @@ export const userOperations = {
  *
  * @throws OperationRefused
  */
-export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string | null) {
+export async function accountOf({ db }: Pick<OperationContext, 'db'>, text: string | null) {
   if (text === null) {
     const only = await findOnlyAccount(db)
     if (only) return only.id
@@ -89,7 +89,7 @@ export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string
 /** Number of accounts that a message names. */
 const NAMED_MAX = 20
 
-async function noOnlyAccount(db: OperationParts['db']): Promise<string> {
+async function noOnlyAccount(db: OperationContext['db']): Promise<string> {
   const { total, rows } = await listAccounts(db, { limit: NAMED_MAX, offset: 0 })
   if (total === 0) return 'There is no account. Create one with `mailhorn user create --new-account`.'
   const names = rows.map(account => `\n  ${wireId('acc', account.id)}  ${printable(account.name)}`).join('')
@@ -109,6 +109,6 @@ function readAddress(text: string): string {
  */
 function passwordOf(chosen: string | null): string {
   const text = chosen ?? randomUUID()
-  if (text.length >= PASSWORD_LENGTH.least) return text
-  throw new OperationRefused(`A password must have at least ${PASSWORD_LENGTH.least} characters.`)
+  if (text.length >= PASSWORD_LENGTH.min) return text
+  throw new OperationRefused(`A password must have at least ${PASSWORD_LENGTH.min} characters.`)
 }

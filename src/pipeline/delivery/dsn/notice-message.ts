@@ -124,10 +124,10 @@ function statusPart(source: NoticeSource, reply: string): Buffer {
 }
 
 function fieldsOf(fields: readonly (readonly [name: string, value: string | null])[]): string {
-  const given = fields.flatMap(([name, value]): HeaderField[] =>
+  const present = fields.flatMap(([name, value]): HeaderField[] =>
     value === null ? [] : [{ name, value: printableAscii(value, 2 * TEXT_CHARACTERS_MAX) }],
   )
-  return fieldsText(given)
+  return fieldsText(present)
 }
 
 /**

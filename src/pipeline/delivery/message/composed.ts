@@ -103,8 +103,8 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     const owner = idKey(source.accountId)
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
-    const given = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
-    const personal = given && withText(given)
+    const filled = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const personal = filled && withText(filled)
     if (personal && source.attachments === null && !links?.isTracked) {
       const words = splice(personal)
       if (words) {

@@ -35,9 +35,9 @@ export function createKeyRing({
   secrets: SecretKeys
   clock: Clock
 }): KeyRing {
-  const kept = createExpiringMap<Promise<SigningDomain | undefined>>(clock, {
-    keptMs: CACHE_TTL_MS,
-    most: CACHED_DOMAINS_MAX,
+  const cache = createExpiringMap<Promise<SigningDomain | undefined>>(clock, {
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: CACHED_DOMAINS_MAX,
   })
 
   const load = async (domainId: Id, domain: string): Promise<SigningDomain | undefined> => {
@@ -53,11 +53,11 @@ export function createKeyRing({
   return {
     keysOf(domainId, domain) {
       const key = idKey(domainId)
-      return kept.get(key) ?? keepUnlessFailed(kept, key, load(domainId, domain))
+      return cache.get(key) ?? keepUnlessFailed(cache, key, load(domainId, domain))
     },
     forget(domainId) {
-      if (domainId === undefined) kept.clear()
-      else kept.delete(idKey(domainId))
+      if (domainId === undefined) cache.clear()
+      else cache.delete(idKey(domainId))
     },
   }
 }

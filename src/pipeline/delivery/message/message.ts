@@ -89,7 +89,7 @@ export function createMessageMaker({
   keyRing,
   sign,
 }: MessageOptions): MessageMaker {
-  const kept = createSignatureCache()
+  const cache = createSignatureCache()
   const composed = createComposedEmails(find, createComposer({ db, find, blobs, secrets }))
   const signingOf = ({ domainId, fromDomain }: Composed) =>
     domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
@@ -101,7 +101,7 @@ export function createMessageMaker({
       const signing = await signingOf(email)
       if (!signing) return { reason: deletedReason(email.fromDomain) }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
-      const former = kept.take(ref) ?? (await formerSignatures(find, ref, delivery.attempt))
+      const former = cache.take(ref) ?? (await formerSignatures(find, ref, delivery.attempt))
       const message = email.messageFor(delivery)
       const { fields, signedAt, signatures } = await signHead(
         { message, ref, secrets },
@@ -123,17 +123,17 @@ export function createMessageMaker({
         signatures,
       }
     },
-    hasRoom: kept.hasRoom,
+    hasRoom: cache.hasRoom,
     async signAhead(delivery, now) {
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
-      if (kept.has(ref)) return false
+      if (cache.has(ref)) return false
       const email = await composed(delivery)
       const signing = email && (await signingOf(email))
       if (!signing || signing.keys.length === 0) return false
       const message = email.messageFor(delivery)
       const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now, sign)
       const { signedAt, signatures, digests } = made
-      kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() })
+      cache.put(ref, { signedAt, signatures: signatures!, digests: digests!() })
       return true
     },
   }

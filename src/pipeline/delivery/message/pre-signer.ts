@@ -38,7 +38,7 @@ export interface PreSignerOptions {
 const DELIVERIES_PER_STEP_MAX = 100
 const BUSY_RETRY_MS = 50
 /** Time between scans for new mail. It doubles while there is none. */
-const SCAN_INTERVAL_MS = { least: 5_000, most: 30_000 }
+const SCAN_INTERVAL_MS = { min: 5_000, max: 30_000 }
 
 export function startPreSigner(options: PreSignerOptions): PreSigner {
   const { clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError } = options
@@ -79,8 +79,8 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
     return isNews
   }
   const work = async () => {
-    for (let waitMs = SCAN_INTERVAL_MS.least; paused.size > 0; ) {
-      waitMs = (await lookOnce()) ? SCAN_INTERVAL_MS.least : Math.min(waitMs * 2, SCAN_INTERVAL_MS.most)
+    for (let waitMs = SCAN_INTERVAL_MS.min; paused.size > 0; ) {
+      waitMs = (await lookOnce()) ? SCAN_INTERVAL_MS.min : Math.min(waitMs * 2, SCAN_INTERVAL_MS.max)
       if (paused.size > 0) await sleep(clock, waitMs, stopping.signal)
     }
     working = undefined

@@ -33,7 +33,7 @@ export interface RebuiltMessage {
   body: Buffer
 }
 
-interface RebuildParts {
+interface RebuildOptions {
   db: Db
   find: Find
   blobs: BlobFiles
@@ -48,16 +48,16 @@ interface DeliveryName {
 
 /** @returns undefined when the account has no such delivery */
 export async function rebuildMessage(
-  parts: RebuildParts,
+  options: RebuildOptions,
   { accountId, emailId, ordinal }: DeliveryName,
 ): Promise<RebuiltMessage | undefined> {
-  const { find, secrets } = parts
+  const { find, secrets } = options
   const source = await readEmailSource(find, accountId, emailId)
   const [delivery] = source
     ? await find('deliveries', [{ emailId, ordinal }], ['address', 'signedAt', 'signatures', 'proof'])
     : []
   if (!source || !delivery) return undefined
-  const email = await createComposer(parts)(source)
+  const email = await createComposer(options)(source)
   const message = email.messageFor({ ordinal, address: delivery.address })
   const { signedAt } = delivery
   if (signedAt === null) return messageOf('not-sent', message.fields, message.body)
@@ -65,8 +65,8 @@ export async function rebuildMessage(
   const signed = { domain: email.fromDomain, bodyHash: message.bodyHash, fields, signedAt }
   const { fidelity, signatures } =
     delivery.proof === null
-      ? await signaturesOf(parts.db, delivery, signed)
-      : await signedAnew(parts, { domainId: email.domainId, proof: delivery.proof }, signed)
+      ? await signaturesOf(options.db, delivery, signed)
+      : await signedAnew(options, { domainId: email.domainId, proof: delivery.proof }, signed)
   return messageOf(fidelity, [...signatures, ...fields], message.body)
 }
 
@@ -92,7 +92,7 @@ interface Signatures {
  * made again.
  */
 async function signedAnew(
-  { db, secrets }: RebuildParts,
+  { db, secrets }: RebuildOptions,
   { domainId, proof }: { domainId: Id | null; proof: Uint8Array },
   { domain, bodyHash, fields, signedAt }: SignedParts,
 ): Promise<Signatures> {

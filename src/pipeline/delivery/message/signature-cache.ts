@@ -19,22 +19,22 @@ const ENTRIES_MAX = 20_000
 /** Older entries may be replaced, because their mail may have been canceled or held. */
 const REPLACEABLE_AFTER_MS = 3_600_000
 
-export function createSignatureCache(most = ENTRIES_MAX): SignatureCache {
+export function createSignatureCache(max = ENTRIES_MAX): SignatureCache {
   /** Packed signatures, oldest first. */
-  const kept = new Map<string, string>()
-  const oldest = () => kept.entries().next().value!
+  const cache = new Map<string, string>()
+  const oldest = () => cache.entries().next().value!
   return {
-    hasRoom: now => kept.size < most || now - unpacked(oldest()[1]).signedAt >= REPLACEABLE_AFTER_MS,
+    hasRoom: now => cache.size < max || now - unpacked(oldest()[1]).signedAt >= REPLACEABLE_AFTER_MS,
     put(ref, made) {
-      if (kept.size >= most) kept.delete(oldest()[0])
-      kept.set(keyOf(ref), packedOf(made))
+      if (cache.size >= max) cache.delete(oldest()[0])
+      cache.set(keyOf(ref), packedOf(made))
     },
-    has: ref => kept.has(keyOf(ref)),
+    has: ref => cache.has(keyOf(ref)),
     take(ref) {
       const key = keyOf(ref)
-      const packed = kept.get(key)
+      const packed = cache.get(key)
       if (packed === undefined) return undefined
-      kept.delete(key)
+      cache.delete(key)
       return unpacked(packed)
     },
   }

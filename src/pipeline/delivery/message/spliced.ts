@@ -38,8 +38,8 @@ export function createSplicer(): SpliceTexts {
 }
 
 function spliceableOf({ html, text }: CompiledTemplate): Spliceable | 'not' {
-  const given = text && isEmpty(text) ? null : text
-  const [page, plain] = [html && splicer('html', html), given && splicer('plain', given)]
+  const plainText = text && isEmpty(text) ? null : text
+  const [page, plain] = [html && splicer('html', html), plainText && splicer('plain', plainText)]
   return page === undefined || plain === undefined ? 'not' : { html: page, text: plain }
 }
 

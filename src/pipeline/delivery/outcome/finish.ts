@@ -167,7 +167,7 @@ function common(
   facts: FinishFacts,
 ) {
   const { startedAt, finishedAt, message } = facts
-  const said = replyFacts(result)
+  const replyRecord = replyFacts(result)
   return {
     accountId,
     emailId,
@@ -181,11 +181,11 @@ function common(
     signedAt: message?.signedAt ?? null,
     cause: storedCause(causeOf(result)),
     record: {
-      reply: said.reply,
-      mxHost: said.mxHost,
+      reply: replyRecord.reply,
+      mxHost: replyRecord.mxHost,
       brokeOff: isBrokenOff(result) ? (1 as const) : null,
       packed: packRecord({
-        ...said,
+        ...replyRecord,
         phase: result.phase,
         transcript: result.hostAttempts.length > 0 ? JSON.stringify(result.hostAttempts) : null,
       }),
@@ -239,7 +239,7 @@ function bounceData({ class: bounceClass, reply, text, enhanced, hostAttempts }:
 
 /** `550 5.1.1 no such user (mx.there.example)` */
 function errorText({ text, enhanced, reply, hostAttempts }: AttemptResult): string {
-  const said = reply || enhanced === undefined ? text : `${enhanced} ${text}`
+  const message = reply || enhanced === undefined ? text : `${enhanced} ${text}`
   const host = hostAttempts.at(-1)?.host
-  return host === undefined ? said : `${said} (${host})`
+  return host === undefined ? message : `${message} (${host})`
 }

@@ -71,8 +71,8 @@ export function createSessionPool(
   /** @param more messages that are in progress on the session */
   const isWorn = (pooled: PooledSession, more: number) => {
     const { transactionCount, openedAt, limits } = pooled.session.facts
-    const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
-    return transactionCount + more >= most || clock.now() - openedAt >= AGE_MS_MAX
+    const max = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
+    return transactionCount + more >= max || clock.now() - openedAt >= AGE_MS_MAX
   }
 
   return {
@@ -105,16 +105,16 @@ export function createSessionPool(
 /** Idle sessions by set of hosts. Old ones, and the oldest of too many, are closed. */
 class IdleSessions {
   readonly #clock: Clock
-  readonly #most: number
+  readonly #max: number
   readonly #quit: (pooled: PooledSession) => void
   /** The sets that have held idle sessions longest come first, as do the oldest sessions of each. */
   readonly #byHostSet = new Map<string, Idle[]>()
   #count = 0
   #sweeping: Timer | undefined
 
-  constructor(clock: Clock, most: number, quit: (pooled: PooledSession) => void) {
+  constructor(clock: Clock, max: number, quit: (pooled: PooledSession) => void) {
     this.#clock = clock
-    this.#most = most
+    this.#max = max
     this.#quit = quit
   }
 
@@ -137,7 +137,7 @@ class IdleSessions {
     const entries = this.#byHostSet.get(hostSet)
     if (entries) entries.push(entry)
     else this.#byHostSet.set(hostSet, [entry])
-    if (++this.#count > this.#most) this.#dropOldest()
+    if (++this.#count > this.#max) this.#dropOldest()
   }
 
   close(): void {
@@ -149,8 +149,8 @@ class IdleSessions {
   readonly #sweep = () => {
     const before = this.#clock.monotonic() - IDLE_MS_MAX
     for (const [hostSet, entries] of this.#byHostSet) {
-      const kept = entries.findIndex(({ since }) => since > before)
-      const old = entries.splice(0, kept < 0 ? entries.length : kept)
+      const firstRecent = entries.findIndex(({ since }) => since > before)
+      const old = entries.splice(0, firstRecent < 0 ? entries.length : firstRecent)
       this.#count -= old.length
       for (const entry of old) this.#quit(entry)
       if (entries.length === 0) this.#byHostSet.delete(hostSet)

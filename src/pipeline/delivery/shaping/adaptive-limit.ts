@@ -22,7 +22,7 @@ interface AdaptiveLimitOptions {
   clock: Clock
   /** Share of time, 0 to 1, in which the thread was busy since the last call. */
   busyShare(): number
-  most: number
+  max: number
 }
 
 const LIMIT_MIN = 32
@@ -34,9 +34,9 @@ const SHRINK_FACTOR = 0.8
 /** The limit grows only while at least this share of it is in use. */
 const UTILIZATION_MIN = 0.9
 
-export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOptions): AdaptiveLimit {
-  const least = Math.min(LIMIT_MIN, most)
-  let allowed = least
+export function createAdaptiveLimit({ clock, busyShare, max }: AdaptiveLimitOptions): AdaptiveLimit {
+  const min = Math.min(LIMIT_MIN, max)
+  let allowed = min
   let current = { count: 0 }
   let previous = { count: 0 }
   let isTicking = false
@@ -47,8 +47,8 @@ export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOpt
   const roomNow = () => Math.max(0, Math.ceil(allowed - countOf()))
   const tick = () => {
     const count = countOf()
-    if (busyShare() >= BUSY_SHARE_MAX) allowed = Math.max(least, Math.min(allowed, count) * SHRINK_FACTOR)
-    else if (count >= allowed * UTILIZATION_MIN) allowed = Math.min(most, allowed * GROWTH_FACTOR)
+    if (busyShare() >= BUSY_SHARE_MAX) allowed = Math.max(min, Math.min(allowed, count) * SHRINK_FACTOR)
+    else if (count >= allowed * UTILIZATION_MIN) allowed = Math.min(max, allowed * GROWTH_FACTOR)
     previous = current
     current = { count: 0 }
     isTicking = count > 0

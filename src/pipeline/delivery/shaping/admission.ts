@@ -84,10 +84,10 @@ function capacityByWindow(path: EgressPath, ahead: number): Capacity {
   const { window, breaker, ready, active } = path
   if (breaker.isOpen || awaitsFirstAnswer(path)) return NO_CAPACITY
   if (breaker.isHalfOpen) return isIdlePath(path) ? CAPACITY_FOR_ONE : NO_CAPACITY
-  const most = window.size * CLAIMED_PER_SLOT_MAX
+  const max = window.size * CLAIMED_PER_SLOT_MAX
   const atOnce = Math.max(0, window.size - active - ready.length)
-  const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
-  const { any, transactional } = ready.capacity(most)
+  const offer = (room: number) => (room * 3 < max ? 0 : Math.min(room, Math.max(atOnce, ahead)))
+  const { any, transactional } = ready.capacity(max)
   return { any: offer(any), transactional: offer(transactional) }
 }
 

@@ -26,7 +26,7 @@ export interface ReadyQueue {
   /** The deliveries that are likely to start next. They stay in the queue. */
   first(count: number): ClaimedDelivery[]
   /** Number of further deliveries that fit when the queue holds `most`. */
-  capacity(most: number): Capacity
+  capacity(max: number): Capacity
   /** Removes and returns the deliveries that match; all of them without `isMeant`. */
   clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
 }
@@ -73,11 +73,11 @@ class AccountTurns {
   /** Removes and returns the deliveries that match. */
   clear(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[] {
     const taken: ClaimedDelivery[] = []
-    const kept: ClaimedDelivery[] = []
-    for (const delivery of this.#deliveries) (isMeant(delivery) ? taken : kept).push(delivery)
+    const rest: ClaimedDelivery[] = []
+    for (const delivery of this.#deliveries) (isMeant(delivery) ? taken : rest).push(delivery)
     this.#deliveries = []
     this.#accounts.clear()
-    this.put(kept)
+    this.put(rest)
     return taken
   }
 }
@@ -115,9 +115,9 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
       const ahead = transactional.first(count)
       return ahead.length < count ? [...ahead, ...others.first(count - ahead.length)] : ahead
     },
-    capacity: most => ({
-      any: Math.max(0, most - transactional.length - others.length),
-      transactional: Math.max(0, most - transactional.length),
+    capacity: max => ({
+      any: Math.max(0, max - transactional.length - others.length),
+      transactional: Math.max(0, max - transactional.length),
     }),
     clear(isMeant = () => true) {
       const taken = [

@@ -162,8 +162,8 @@ export class SlotRunner {
       this.#options.runner.prepare(delivery)
   }
 
-  #wakeBlocked(most: number): void {
-    let left = Math.min(this.#blocked.size, most)
+  #wakeBlocked(max: number): void {
+    let left = Math.min(this.#blocked.size, max)
     for (const path of this.#blocked) {
       if (this.#options.slots.isFull || left-- === 0) return
       this.#blocked.delete(path)

@@ -8,7 +8,7 @@ import type { AdaptiveLimit } from './adaptive-limit.ts'
 interface SlotOptions {
   adaptiveLimit: AdaptiveLimit
   /** Deliveries in progress at once. */
-  most: number
+  max: number
   /** Deliveries of one account in progress at once. */
   maxPerAccount: number
 }
@@ -55,27 +55,27 @@ const ROOMY_SHARE_MAX = 0.5
 /** Places for parked deliveries, as a share of the slots. `fd-budget.ts` leaves descriptors for them. */
 const PARKED_SHARE = 0.125
 
-export function createSlots({ adaptiveLimit, most, maxPerAccount }: SlotOptions): Slots {
+export function createSlots({ adaptiveLimit, max, maxPerAccount }: SlotOptions): Slots {
   const byAccount = new Map<string, number>()
   let taken = 0
   let unproven = 0
   let parked = 0
 
-  const isFull = () => taken >= most || adaptiveLimit.room === 0
+  const isFull = () => taken >= max || adaptiveLimit.room === 0
 
   return {
     refusedBy(isProven, others) {
-      if (taken >= most) return 'thread-slots'
+      if (taken >= max) return 'thread-slots'
       if (adaptiveLimit.room === 0) return 'adaptive-limit'
       if (isProven) return undefined
       const share = others === 0 ? UNPROVEN_SHARE_MAX : UNPROVEN_FIRST_SHARE
-      return unproven < most * share ? undefined : 'unproven-share'
+      return unproven < max * share ? undefined : 'unproven-share'
     },
     get isFull() {
       return isFull()
     },
     get isRoomy() {
-      return taken < most * ROOMY_SHARE_MAX
+      return taken < max * ROOMY_SHARE_MAX
     },
     get isBusy() {
       return taken > unproven
@@ -97,7 +97,7 @@ export function createSlots({ adaptiveLimit, most, maxPerAccount }: SlotOptions)
       }
     },
     park() {
-      if (parked >= Math.ceil(most * PARKED_SHARE)) return undefined
+      if (parked >= Math.ceil(max * PARKED_SHARE)) return undefined
       parked++
       return () => void parked--
     },

@@ -186,9 +186,9 @@ class Pool {
     const { run, clock, onSpent } = this.#options
     const [address, provider, day] = [this.#address, this.#provider, this.#day]
     const wanted = Math.min(GRANT_MESSAGES_MAX, Math.ceil(cap * GRANT_SHARE))
-    const most = Math.ceil(cap * this.#share)
+    const max = Math.ceil(cap * this.#share)
     this.#isAsking = true
-    const granted = await run('grantWarmup', { address, provider, day, most, wanted }).finally(() => {
+    const granted = await run('grantWarmup', { address, provider, day, max, wanted }).finally(() => {
       this.#isAsking = false
     })
     if (day !== this.#day) return
@@ -196,7 +196,7 @@ class Pool {
     if (granted > 0) return
     this.#isDry = true
     const until = nextUtcDay(clock.now())
-    onSpent({ address, provider, cap: most, until })
+    onSpent({ address, provider, cap: max, until })
     this.#sleep(until - clock.now())
   }
 

@@ -19,9 +19,9 @@ export interface Window {
 
 const INITIAL_CONNECTIONS = 5
 
-/** @param most the number of connections that the destination accepts at once */
-export function createWindow(most: number): Window {
-  const first = Math.min(INITIAL_CONNECTIONS, most)
+/** @param max the number of connections that the destination accepts at once */
+export function createWindow(max: number): Window {
+  const first = Math.min(INITIAL_CONNECTIONS, max)
   let size = first
   let hasShrunk = false
   return {
@@ -29,7 +29,7 @@ export function createWindow(most: number): Window {
       return Math.floor(size)
     },
     grow() {
-      size = Math.min(most, size + (hasShrunk ? 1 / size : 1))
+      size = Math.min(max, size + (hasShrunk ? 1 / size : 1))
     },
     shrink() {
       hasShrunk = true

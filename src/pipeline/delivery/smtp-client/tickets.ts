@@ -24,6 +24,6 @@ const TICKETS_MAX = 2_000
 
 /** Tickets are valid for one secure context only. */
 export function createTickets(clock: Clock): Tickets {
-  const kept = createExpiringMap<Ticket>(clock, { keptMs: TICKET_TTL_MS, most: TICKETS_MAX })
-  return { take: kept.get, give: kept.set }
+  const cache = createExpiringMap<Ticket>(clock, { ttlMs: TICKET_TTL_MS, maxEntries: TICKETS_MAX })
+  return { take: cache.get, give: cache.set }
 }

@@ -169,5 +169,5 @@ const FAULTS_MAX = 5_000
 
 /** Remembers for an hour which hosts failed at something, so that it is not tried there again. */
 export function createHostFaults(clock: Clock): HostFaults {
-  return createExpiringMap(clock, { keptMs: FAULT_TTL_MS, most: FAULTS_MAX })
+  return createExpiringMap(clock, { ttlMs: FAULT_TTL_MS, maxEntries: FAULTS_MAX })
 }

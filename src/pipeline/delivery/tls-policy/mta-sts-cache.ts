@@ -64,7 +64,7 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   /** Time of the next fetch after a failed one, in monotonic ms, and the last delay in ms. */
   const pauses = new BoundedMap<string, { until: number; lastMs: number }>(FAILED_DOMAINS_MAX)
 
-  const keptPolicy = async (domain: string): Promise<MtaStsPolicyRow | undefined> => {
+  const storedPolicy = async (domain: string): Promise<MtaStsPolicyRow | undefined> => {
     const [row] = await find('mtaStsPolicies', [{ domain }], COLUMNS)
     return row && row.expiresAt > clock.now() ? row : undefined
   }
@@ -103,16 +103,16 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
 
   return {
     async policyOf(domain) {
-      const [answer, kept] = await Promise.all([resolver.txt(`_mta-sts.${domain}`), keptPolicy(domain)])
+      const [answer, stored] = await Promise.all([resolver.txt(`_mta-sts.${domain}`), storedPolicy(domain)])
       const id = answer.kind === 'found' ? stsIdOf(answer.records) : undefined
-      if (id === undefined) return kept ? applied(kept) : answer.kind === 'failure' ? undefined : null
-      if (kept?.policyId !== id) {
-        const renewed = (await within(clock, fetchOnce(domain, id))) ?? kept
+      if (id === undefined) return stored ? applied(stored) : answer.kind === 'failure' ? undefined : null
+      if (stored?.policyId !== id) {
+        const renewed = (await within(clock, fetchOnce(domain, id))) ?? stored
         return renewed ? applied(renewed) : undefined
       }
-      const lifeMs = kept.expiresAt - kept.fetchedAt
-      if (clock.now() - kept.fetchedAt >= Math.min(RENEW_AFTER_MS, lifeMs / 2)) void fetchOnce(domain, id)
-      return applied(kept)
+      const lifeMs = stored.expiresAt - stored.fetchedAt
+      if (clock.now() - stored.fetchedAt >= Math.min(RENEW_AFTER_MS, lifeMs / 2)) void fetchOnce(domain, id)
+      return applied(stored)
     },
   }
 }

@@ -64,16 +64,16 @@ export interface NoNextHop {
 
 export function nextHopTo(
   { domain, hosts, hostSet, security }: RoutedDestination,
-  asked: MessageTls,
+  messageTls: MessageTls,
 ): NextHop | NoNextHop {
-  const insists = asked === 'enforced' || asked === 'required'
-  if (security?.bogus && asked !== 'waived')
+  const insists = messageTls === 'enforced' || messageTls === 'required'
+  if (security?.bogus && messageTls !== 'waived')
     return { kind: 'deferred', enhanced: '4.7.5', reason: security.bogus }
-  if (asked === 'required') {
+  if (messageTls === 'required') {
     const fault = faultOfNames(domain, security)
     if (fault) return fault
   }
-  const { sts = null, secureHosts = [] } = (asked === 'waived' ? undefined : security) ?? {}
+  const { sts = null, secureHosts = [] } = (messageTls === 'waived' ? undefined : security) ?? {}
   const isEnforced = sts?.mode === 'enforce'
   let sessions = hostSet
   if (secureHosts.length > 0) sessions += ' dane'
@@ -86,9 +86,9 @@ export function nextHopTo(
  * The operator vouches for the name of the smart host. The requirements of the recipient domain are left to
  * the smart host.
  */
-export function nextHopOver(smartHost: SmartHost, domain: string, asked: MessageTls): NextHop {
+export function nextHopOver(smartHost: SmartHost, domain: string, messageTls: MessageTls): NextHop {
   const { name, host, tls } = smartHost
-  const insists = asked === 'enforced' || asked === 'required'
+  const insists = messageTls === 'enforced' || messageTls === 'required'
   const verified = insists || tls !== 'opportunistic'
   return {
     domain,

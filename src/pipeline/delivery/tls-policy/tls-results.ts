@@ -85,8 +85,8 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
         (await isUnwanted(domain)) ? [] : ofDomain,
       ),
     )
-    const kept = wanted.flat()
-    if (kept.length > 0) await run('addTlsResults', kept)
+    const results = wanted.flat()
+    if (results.length > 0) await run('addTlsResults', results)
   }
   const beginStoring = () => {
     storing = Promise.all([storing, store().catch(onError)])

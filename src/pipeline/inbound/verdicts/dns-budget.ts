@@ -36,9 +36,9 @@ class DnsFault extends Error {
 const TXT_CHARACTERS_MAX = 8_192
 const RECORDS_MAX = 100
 
-/** @param most maximum number of look-ups */
-export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBudget {
-  let asked = 0
+/** @param max maximum number of look-ups */
+export function createDnsBudget(resolver: BudgetedResolver, max: number): DnsBudget {
+  let queryCount = 0
   let isOver = false
   let failure: string | undefined
 
@@ -49,8 +49,8 @@ export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBu
   return {
     async ask(name, type) {
       if (isOver) throw fail('time is over')
-      if (asked >= most) throw fail(`more than ${most} DNS look-ups`)
-      asked += 1
+      if (queryCount >= max) throw fail(`more than ${max} DNS look-ups`)
+      queryCount += 1
       const answer = await lookUp(resolver, name, type)
       if (answer.kind === 'no-domain') throw new DnsFault(`${name} does not exist`, 'ENOTFOUND')
       if (answer.kind === 'no-data') throw new DnsFault(`${name} has no ${type} record`, 'ENODATA')

@@ -48,12 +48,12 @@ export async function exchangeWithFilter(
 
 /** A reply before a broken connection counts: some filters send the reason and close. */
 function replyOn(socket: Socket, maxBytes: number): Promise<Buffer> {
-  const said = new JoinedBytes()
+  const reply = new JoinedBytes()
   return new Promise((resolve, reject) => {
     let fault: Error | undefined
     socket.on('data', (chunk: Buffer) => {
-      said.add(chunk)
-      if (said.length > maxBytes) socket.destroy(new Error(`it said more than ${maxBytes} bytes`))
+      reply.add(chunk)
+      if (reply.length > maxBytes) socket.destroy(new Error(`it said more than ${maxBytes} bytes`))
     })
     socket.on('error', error => {
       fault = error
@@ -61,7 +61,7 @@ function replyOn(socket: Socket, maxBytes: number): Promise<Buffer> {
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
       const isBroken = fault !== undefined && !BROKEN_OFF.has((fault as NodeJS.ErrnoException).code ?? '')
-      if (said.length > 0 && !isBroken) resolve(said.take())
+      if (reply.length > 0 && !isBroken) resolve(reply.take())
       else reject(fault ?? new Error('the connection was closed without an answer'))
     })
   })

@@ -98,12 +98,12 @@ async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clo
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
-  const said = new JoinedBytes()
+  const reply = new JoinedBytes()
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    said.add(chunk)
-    if (said.length > REPLY_BYTES_MAX) throw new FilterFault(`it said more than ${REPLY_BYTES_MAX} bytes`)
+    reply.add(chunk)
+    if (reply.length > REPLY_BYTES_MAX) throw new FilterFault(`it said more than ${REPLY_BYTES_MAX} bytes`)
   }
-  const text = said.take().toString('utf8')
+  const text = reply.take().toString('utf8')
   if (response.statusCode === 200) return text
   throw new FilterFault(`it answered ${response.statusCode}: ${singleLine(text).slice(0, 200)}`)
 }

@@ -27,8 +27,8 @@ export function createSpamd(address: FilterAddress, { clock }: FilterOptions): C
   }
 }
 
-async function say(asked: AsyncIterable<Uint8Array>, options: ExchangeOptions): Promise<string> {
-  return (await exchangeWithFilter(asked, options)).toString('latin1')
+async function say(request: AsyncIterable<Uint8Array>, options: ExchangeOptions): Promise<string> {
+  return (await exchangeWithFilter(request, options)).toString('latin1')
 }
 
 async function* request(mail: Mail): AsyncGenerator<Uint8Array> {

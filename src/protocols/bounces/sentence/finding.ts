@@ -86,9 +86,9 @@ function readClause(clause: string): Read {
     rest = rest.replace(phrase, ` ${mark} `).replace(/ {2,}/g, ' ').trim()
   const claims = new Set<Assertion>()
   for (const { claim, phrase } of PREDICATES) {
-    rest = rest.replace(phrase, said => {
+    rest = rest.replace(phrase, match => {
       claims.add(claim)
-      return ` ${CLAIM} ${partiesIn(said)} `
+      return ` ${CLAIM} ${partiesIn(match)} `
     })
   }
   let words = withoutAdjunct(rest.split(' ').filter(word => word !== ''))

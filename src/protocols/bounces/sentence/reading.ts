@@ -77,27 +77,27 @@ export interface FailedReply extends SmtpReply {
 
 export function readReplyText(reply: FailedReply): ReplyReading {
   const { phase, code, enhanced, text, provider, facts, isOwnWords = false } = reply
-  const said = text.slice(0, CHARACTERS_MAX)
-  const [statusClass, status] = enhanced === null ? statusIn(said) : [enhanced[0], enhanced.slice(2)]
+  const sentence = text.slice(0, CHARACTERS_MAX)
+  const [statusClass, status] = enhanced === null ? statusIn(sentence) : [enhanced[0], enhanced.slice(2)]
   return {
     phase,
     provider,
     code: String(code),
     status,
     contradicts: statusClass !== undefined && statusClass !== String(code)[0],
-    words: wordsOf(said),
-    prose: wordsOf(said.replace(/https?:\/\/\S{1,300}/gi, '')),
+    words: wordsOf(sentence),
+    prose: wordsOf(sentence.replace(/https?:\/\/\S{1,300}/gi, '')),
     meansRecipientDomain:
-      isOwnWords || DOMAIN_STATUSES.has(status ?? '') || namesDomainOf(facts?.recipient, said),
-    findings: findingsIn(said, facts),
+      isOwnWords || DOMAIN_STATUSES.has(status ?? '') || namesDomainOf(facts?.recipient, sentence),
+    findings: findingsIn(sentence, facts),
   }
 }
 
-function namesDomainOf(recipient: string | undefined, said: string): boolean {
+function namesDomainOf(recipient: string | undefined, sentence: string): boolean {
   if (recipient === undefined) return false
   const address = recipient.toLowerCase()
-  const [, ...behind] = said.toLowerCase().split(address)
-  const text = said.toLowerCase().replaceAll(address, ' ')
+  const [, ...behind] = sentence.toLowerCase().split(address)
+  const text = sentence.toLowerCase().replaceAll(address, ' ')
   // The name of a host in the domain does not name the domain.
   const pieces = text.split(domainOf(address))
   const isNamed = pieces.some(
@@ -121,8 +121,8 @@ export function statusIn(text: string): [statusClass: string | undefined, status
   return leading ? [leading[1]!, leading[2]!] : [undefined, undefined]
 }
 
-function wordsOf(said: string): string {
-  const own = withoutQuotations(said.replace(QUOTED_ADDRESS, '@'))
+function wordsOf(sentence: string): string {
+  const own = withoutQuotations(sentence.replace(QUOTED_ADDRESS, '@'))
     .split(' ')
     .map((word, i, all) => (isHostName(word) && isSubject(all, i) ? 'name' : word))
     .filter(word => !word.includes('@') && !isHostName(word))

@@ -82,11 +82,11 @@ function declarationsOf(style: string): Map<string, string> {
     const colon = declaration.indexOf(':')
     if (colon < 0) continue
     const property = declaration.slice(0, colon).trim()
-    const said = declaration.slice(colon + 1)
-    const bang = said.indexOf('!')
+    const declared = declaration.slice(colon + 1)
+    const bang = declared.indexOf('!')
     if (bang >= 0) important.add(property)
     else if (important.has(property)) continue
-    const value = (bang < 0 ? said : said.slice(0, bang)).trim()
+    const value = (bang < 0 ? declared : declared.slice(0, bang)).trim()
     values.set(property, value.slice(0, VALUE_LENGTH_MAX))
   }
   return values
@@ -94,8 +94,8 @@ function declarationsOf(style: string): Map<string, string> {
 
 function isTooSmall(size: string): boolean {
   const [, number, unit = ''] = /^\+?(\d*\.?\d+)([a-z%]*)$/.exec(size) ?? []
-  const most = SMALL_SIZES.get(unit)
-  return isNothing(size) || (most !== undefined && Number(number) <= most)
+  const max = SMALL_SIZES.get(unit)
+  return isNothing(size) || (max !== undefined && Number(number) <= max)
 }
 
 /** Whether content is moved out of the page, as it is for screen readers alone. */

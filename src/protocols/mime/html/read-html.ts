@@ -155,10 +155,10 @@ function mayOptOut(name: string): boolean {
  * @param name name in lower case for which `mayOptOut` is true
  */
 function isNotTracked(name: string, value: string): boolean {
-  const said = value.trim().toLowerCase()
-  if (name === 'class') return said.split(/\s+/).some(one => UNTRACKED_CLASSES.test(one))
+  const folded = value.trim().toLowerCase()
+  if (name === 'class') return folded.split(/\s+/).some(one => UNTRACKED_CLASSES.test(one))
   const plain = name.replace(/[^a-z]/g, '')
   return EXCLUDING_NAMES.test(plain)
-    ? !FALSE_VALUES.test(said)
-    : TRACKING_NAMES.test(plain) && FALSE_VALUES.test(said)
+    ? !FALSE_VALUES.test(folded)
+    : TRACKING_NAMES.test(plain) && FALSE_VALUES.test(folded)
 }

@@ -31,7 +31,7 @@ export function bodiesOf(bytes: Buffer, { text, html }: Pick<Structure, 'text' |
   const read = new Map<Leaf, string>()
   const inOrder = [...new Set([...text, ...html])].sort((a, b) => a.start - b.start)
   for (const leaf of inOrder) {
-    const own = room.take(most => textOfLeaf(bytes, { ...leaf, end: encodedEnd(bytes, leaf) }, most))
+    const own = room.take(max => textOfLeaf(bytes, { ...leaf, end: encodedEnd(bytes, leaf) }, max))
     if (own !== undefined) read.set(leaf, own)
   }
   const join = (list: readonly Leaf[], isOwn: (leaf: Leaf) => boolean, convert: Convert, joint: string) => {
@@ -39,7 +39,7 @@ export function bodiesOf(bytes: Buffer, { text, html }: Pick<Structure, 'text' |
     const pieces = list.map(leaf => {
       const own = read.get(leaf)
       if (own === undefined || isOwn(leaf)) return own
-      return own.trim() === '' ? undefined : room.take(most => convert(own, most))
+      return own.trim() === '' ? undefined : room.take(max => convert(own, max))
     })
     return pieces.filter(piece => piece !== undefined).join(joint)
   }
@@ -50,17 +50,17 @@ export function bodiesOf(bytes: Buffer, { text, html }: Pick<Structure, 'text' |
   }
 }
 
-type Convert = (text: string, most: number) => LeafText
+type Convert = (text: string, max: number) => LeafText
 
 /** A page that is too large for a text is seen in the HTML alone. */
-function plainOf(page: string, most: number): LeafText {
+function plainOf(page: string, max: number): LeafText {
   const text = htmlToText(page) ?? ''
-  return { text: text.slice(0, most), isCut: text.length > most }
+  return { text: text.slice(0, max), isCut: text.length > max }
 }
 
-function pageOf(text: string, most: number): LeafText {
+function pageOf(text: string, max: number): LeafText {
   const escaped = text.replace(/[&<>]/g, character => ESCAPES[character]!)
-  const room = most - PRE_START.length - PRE_END.length
+  const room = max - PRE_START.length - PRE_END.length
   if (escaped.length <= room) return { text: PRE_START + escaped + PRE_END, isCut: false }
   // A reference that is cut is shown as it is written.
   return { text: room > 0 ? PRE_START + escaped.slice(0, room) + PRE_END : '', isCut: true }
@@ -72,7 +72,7 @@ class Room {
   #left = TEXT_CHARACTERS_MAX
 
   /** @returns undefined if nothing of the text fits, or if there is none */
-  take(read: (most: number) => LeafText): string | undefined {
+  take(read: (max: number) => LeafText): string | undefined {
     const { text, isCut } = read(this.#left)
     this.wasExceeded ||= isCut
     const isLeftOut = this.#left === 0 && isCut

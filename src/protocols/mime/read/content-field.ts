@@ -49,21 +49,21 @@ export function readContentField(field: string | undefined, declared?: string): 
   const params = new Map<string, string>()
   if (!text.includes(';')) return { value, params }
   const sectionsOf = new Map<string, Map<number, Section>>()
-  for (const { name, value: said } of rawParameters(text)) {
+  for (const { name, value: fieldText } of rawParameters(text)) {
     const [, base = '', number, star] = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/.exec(name.toLowerCase()) ?? []
     if (base === '') continue
     if (number === undefined && star === undefined) {
-      if (!params.has(base)) params.set(base, said)
+      if (!params.has(base)) params.set(base, fieldText)
       continue
     }
     const sections = sectionsOf.get(base) ?? new Map<number, Section>()
     if (sections.size < CONTINUATIONS_MAX)
-      sections.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
+      sections.set(Number(number ?? 0), { text: fieldText, isExtended: star !== undefined })
     sectionsOf.set(base, sections)
   }
   const charset = params.get('charset') ?? declared
-  for (const [name, said] of params)
-    if (!LITERAL.has(name)) params.set(name, decodeWords(said, { declared: charset }))
+  for (const [name, valueText] of params)
+    if (!LITERAL.has(name)) params.set(name, decodeWords(valueText, { declared: charset }))
   for (const [name, sections] of sectionsOf) params.set(name, joined(sections))
   return { value, params }
 }
@@ -85,8 +85,8 @@ function joined(sections: ReadonlyMap<number, Section>): string {
   const charset = first?.isExtended ? EXTENDED.exec(first.text) : null
   const octets = inOrder
     .map(({ text, isExtended }, i) => {
-      const said = i === 0 && charset ? text.slice(charset[0].length) : text
-      return isExtended ? unescaped(said) : said
+      const valueText = i === 0 && charset ? text.slice(charset[0].length) : text
+      return isExtended ? unescaped(valueText) : valueText
     })
     .join('')
   return decodeText(octets, charset?.[1] || undefined)

@@ -325,8 +325,8 @@ export function withoutLineEnd(bytes: Buffer, at: number, next: number): number 
 /** Returns -1 if the line is not a field. */
 function nameEndIn(bytes: Buffer, at: number, lineEnd: number): number {
   let end = at
-  const most = Math.min(lineEnd, at + NAME_BYTES_MAX)
-  while (end < most && isNameCharacter(bytes[end]!)) end += 1
+  const max = Math.min(lineEnd, at + NAME_BYTES_MAX)
+  while (end < max && isNameCharacter(bytes[end]!)) end += 1
   let colon = end
   while (colon < lineEnd && colon - end < BLANKS_BEHIND_NAME_MAX && isBlank(bytes[colon])) colon += 1
   return end > at && colon < lineEnd && bytes[colon] === COLON ? end : -1

@@ -151,16 +151,16 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<type
 }
 
 function keptParameters(params: ReadonlyMap<string, string>): Record<string, string> {
-  const kept = [...params].filter(
+  const shown = [...params].filter(
     ([name, value]) =>
       !OTHER_PARAMETERS.has(name) && PARAMETER_NAME.test(name) && PARAMETER_VALUE.test(value),
   )
-  return Object.fromEntries(kept.slice(0, PARAMETERS_MAX))
+  return Object.fromEntries(shown.slice(0, PARAMETERS_MAX))
 }
 
 function contentIdOf({ contentId }: Leaf): string | null {
-  const said = clean(contentId ?? '').replace(/^<|>$/g, '')
-  return said === '' ? null : said.slice(0, CONTENT_ID_CHARACTERS_MAX).toWellFormed()
+  const id = clean(contentId ?? '').replace(/^<|>$/g, '')
+  return id === '' ? null : id.slice(0, CONTENT_ID_CHARACTERS_MAX).toWellFormed()
 }
 
 /**
@@ -168,9 +168,9 @@ function contentIdOf({ contentId }: Leaf): string | null {
  */
 function nameOf(bytes: Buffer, leaf: Leaf, index: number): string {
   const { type, disposition } = leaf
-  const given = disposition.params.get('filename') ?? type.params.get('name')
-  if (!given && MESSAGE_TYPES.has(type.value)) return messageName(bytes, leaf, index)
-  return safeName(given ?? '') || nameForType(`attachment-${index + 1}`, type.value)
+  const declared = disposition.params.get('filename') ?? type.params.get('name')
+  if (!declared && MESSAGE_TYPES.has(type.value)) return messageName(bytes, leaf, index)
+  return safeName(declared ?? '') || nameForType(`attachment-${index + 1}`, type.value)
 }
 
 function messageName(bytes: Buffer, { encoding, start, end }: Leaf, index: number): string {
@@ -181,8 +181,8 @@ function messageName(bytes: Buffer, { encoding, start, end }: Leaf, index: numbe
 }
 
 /** Removes folders; returns an empty text for a name that denotes a folder. */
-function safeName(given: string): string {
-  const name = given.replace(HARMFUL, '').split(/[/\\]/).at(-1)!.trim()
+function safeName(declared: string): string {
+  const name = declared.replace(HARMFUL, '').split(/[/\\]/).at(-1)!.trim()
   if (/^\.{0,2}$/.test(name)) return ''
   return shortFileName(name).toWellFormed()
 }

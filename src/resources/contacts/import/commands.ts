@@ -96,7 +96,7 @@ export const importCommands = {
       batch.counts.failedCount = all.length
       batch.counts.rowCount = rows.length + errors.length
       await report(tx, { accountId, audienceId, id }, batch.counts, [...all, ...notes], at)
-      return [...batch.said, ...optOuts.map(() => ({ leftBy: [OPT_OUT], silent: [] }))]
+      return [...batch.consents, ...optOuts.map(() => ({ leftBy: [OPT_OUT], silent: [] }))]
     },
     { weigh: ({ rows }) => rows.length },
   ),
@@ -169,7 +169,7 @@ async function readBatch(
   const counts = Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts
   const errors: RowError[] = []
   const choices: ContactTopicRow[] = []
-  const said: RowConsent[] = []
+  const consents: RowConsent[] = []
   const known = found.flatMap(contact => (contact ? [contact.id] : []))
   const choose = await openTopicChoices(tx, place.accountId, subscriptions, known, at)
   for (const row of rows) {
@@ -178,13 +178,13 @@ async function readBatch(
       counts.skippedCount++
       continue
     }
-    const after = known ? changedContact(known.after, kept(row), at) : madeOf(tx, place, row, at)
+    const after = known ? changedContact(known.after, importedFields(row), at) : madeOf(tx, place, row, at)
     if (readProperties(after.properties).size > PROPERTIES_MAX) {
       const message = `A contact may have at most ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
       continue
     }
-    said.push({ leftBy: row.leftBy, silent: row.silent })
+    consents.push({ leftBy: row.leftBy, silent: row.silent })
     const chosen = choose(after.id)
     choices.push(...chosen)
     if (known && chosen.length === 0 && hasSameFields(known.after, after)) counts.unchangedCount++
@@ -194,11 +194,11 @@ async function readBatch(
     }
   }
   const writes: ContactWrite[] = [...touched.values()].filter(({ before, after }) => before !== after)
-  return { writes, choices, counts, errors, said }
+  return { writes, choices, counts, errors, consents }
 }
 
 /** An import can unsubscribe a contact but cannot resubscribe one. */
-function kept({ changes: { unsubscribed, ...changes } }: ImportRow) {
+function importedFields({ changes: { unsubscribed, ...changes } }: ImportRow) {
   return { ...changes, ...(unsubscribed && { unsubscribed }) }
 }
 
@@ -252,7 +252,7 @@ async function putEntries(
 
 /** An import in progress is updated more often. Without updates it counts as interrupted. */
 const LOST_AFTER_MS = 10 * 60_000
-const KEPT_MS = 90 * 24 * 60 * 60_000
+const RETENTION_MS = 90 * 24 * 60 * 60_000
 
 /** Ends imports whose process died, and deletes expired import reports, in steps. */
 export async function* sweepImports({
@@ -265,6 +265,6 @@ export async function* sweepImports({
   const at = clock.now()
   await run('endLostImports', { before: at - LOST_AFTER_MS, at })
   yield
-  await run('forgetImports', { endedBefore: at - KEPT_MS })
+  await run('forgetImports', { endedBefore: at - RETENTION_MS })
   yield
 }

@@ -3,7 +3,7 @@
  * `consent.ts` does not know by their whole name. Programs name such columns in endless ways, so words and
  * parts of words count, in the languages of `consent-words.ts`.
  */
-import { contactingOf, hasStem, parts, tokens, wordsOf } from './contact-words.ts'
+import { anyPartOf, contactingOf, hasStem, tokens, wordsOf } from './contact-words.ts'
 import { hasOtherSubject, isFigure, isNoAnswer, isOfMail } from './ordinary-names.ts'
 
 export interface Suspicion {
@@ -18,7 +18,7 @@ export interface Suspicion {
 }
 
 /** Parts of names that speak of leaving a list, of refusing mail, or of an address that fails. */
-const STRONG_LEFT = parts(
+const STRONG_LEFT = anyPartOf(
   '(?:do(?:es)?not|do(?:es)?nt|no)(?:allow|send|receive|want|more|bulk|mass|direct|promotional|commercial|marketing|e)+(?:mail|contact|news|promo)',
   'unsub optout optedout optingout bounce bouncing blacklist blocklist denylist suppress donotcontact donotemail',
   'donotmail donotsend donotmarket donotallow donotdisturb dontcontact dontemail dontmail dontsend nocontact ' +
@@ -72,7 +72,7 @@ const WEAK_LEFT = tokens(
   'заблокирован заблокирована неактивен неактивна неактивный удален удалена отключен жалоба спам отказ',
 )
 /** Parts of the same kind in scripts that write words together, and in compounds. */
-const WEAK_LEFT_PARTS = parts(
+const WEAK_LEFT_PARTS = anyPartOf(
   'objection objected cancellation cancelation withdrawal revocation termination resignation resigned churn deactivation erasure ' +
     'ausgetreten austritt kundig kuendig untersagt verweiger verboten unerwunscht widerspr loesch losch storno sperrung',
   'verstorben zuruckgezogen zuruckgenommen zurueckgezogen entzogen beendet beendig ausgeschieden ausscheid ablehn abgelehnt fehlgeschlagen ' +
@@ -101,7 +101,7 @@ const STAYS = tokens(
   'akceptuje otrzymuje aktywny aktywna potwierdzony potwierdzona zweryfikowany dozwolony wlaczony zgoda zgody',
   'принимает получает получать активен активна активный подтвержден подтверждена подтверждён разрешен включен согласие',
 )
-const STAYS_PARTS = parts(
+const STAYS_PARTS = anyPartOf(
   'subscri optin optedin consent cancontact canemail canmail cansend maycontact mayemail acceptsmarketing oktoemail oktomail ' +
     'oktocontact oktosend',
   'empfang erhalten einverstandnis einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
@@ -119,7 +119,7 @@ const TOPICS = tokens(
 const STATUS = tokens(
   'status statuscode statusid statuses statut stato estatus stat etat zustand stav durum durumu tillstand tila allapot stare stan 상태 statusreason статус סטטוס الحالة',
 )
-const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
+const STATUS_PARTS = anyPartOf('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
 
 /** Words of an end or a failure, which speak of leaving beside the word for a list, mail or an address. */
 const ENDS = tokens(
@@ -128,7 +128,7 @@ const ENDS = tokens(
 )
 /** Words for the end of a time, which may be over. */
 const UNTIL = tokens('until till bis jusqu hasta fino ate до tot')
-const ENDING = parts(
+const ENDING = anyPartOf(
   '^subs?$ mail correo courriel correio poczt почт news abo subscri abonn consent einwillig zustimm address adress indirizz endereco direccion adres адрес подпис member mitglied adesion',
 )
 const NEGATIONS = tokens(
@@ -178,7 +178,7 @@ export function suspicionOf(name: string): Suspicion | undefined {
 const REASONS = tokens(
   'error errors fehler erreur errore erro fout blad ошибка chyba fel fejl virhe hata hiba reason reasons cause causes grund motif raison cause motivo motivos causa razon reden powod przyczyna причина duvod orsak arsak arsag syy ok sebep neden motiv סיבה سبب',
 )
-const REASON_PARTS = parts('理由 原因 사유')
+const REASON_PARTS = anyPartOf('理由 原因 사유')
 
 /** Whether the column holds reasons. */
 export function isReason(name: string): boolean {

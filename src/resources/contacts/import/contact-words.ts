@@ -21,7 +21,7 @@ const ENDING_CHARACTERS_MAX = 3
 const STEM_CHARACTERS_MIN = 5
 
 /** Matches a part of a name that has no blanks. */
-export const parts = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
+export const anyPartOf = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
 
 const FORBIDDING = tokens(
   'do-not donot dont doesnt wont not no never stop none without forbid forbids forbidden prohibited declined refused ' +
@@ -34,9 +34,9 @@ const FORBIDDING = tokens(
   'niet geen nooit zonder verboden weigert geweigerd ongewenst nie bez brak zakaz zabroniony zabroniona zabronione żadnych',
   'не нет без никаких запрет запрещено запрещен запрещена запрещён отказ לא אל אין ללא אסור لا عدم غير بدون ممنوع',
 )
-const FORBIDDING_PARTS = parts('不 勿 禁止 拒 別 别 しない ません')
+const FORBIDDING_PARTS = anyPartOf('不 勿 禁止 拒 別 别 しない ません')
 /** Words for actions that are forbidden or permitted. Compounds count, such as `Kontaktaufnahme`. */
-const CONTACTING = parts(
+const CONTACTING = anyPartOf(
   'mail contact bulk marketing newsletter promotion promo solicit kontakt werbung werbe anschreib angeschrieben anspr(?:ache|echen) ' +
     'zusendung courriel infolettre envoi démarch sollicit prospection publicit publicid pubblicit correo boletin ' +
     'contatt contato contatar correio invio envio comunica communica nieuwsbrief benader reklam reclame poczt ' +
@@ -44,15 +44,15 @@ const CONTACTING = parts(
   'mejl epost wysyl przysyl присыл посыл слать skick sende send posil zasil kuld gonder verstur verzend',
   'メール 連絡 配信 メルマガ 広告 案内 邮件 郵件 联系 聯絡 联络 营销 行銷 推广 推廣 广告 廣告 信息推送',
 )
-const CONSENT = parts(
+const CONSENT = anyPartOf(
   'consent einwillig zustimm subscri abo list member mitglied gdpr dsgvo rgpd autorisation permis consenso conferm iscriz ' +
     'toestemming zgod соглас подпис הסכמה מנוי موافق اشتراك 同意 購読 订阅 訂閱',
 )
-const INTEREST = parts('interes интерес עניין מעוניין مهتم 関心 興味 兴趣 興趣')
-const REQUESTING = parts(
+const INTEREST = anyPartOf('interes интерес עניין מעוניין مهتم 関心 興味 兴趣 興趣')
+const REQUESTING = anyPartOf(
   'asked request verlang takeme removeme require exige exig gebeten bittet bitte wunsch demand pidio solicit chiest richiest pediu pedido verzoek gevraagd prosi prosb poprosil просил просит просьб ביקש طلب 希望 要求',
 )
-const WANTED = parts(
+const WANTED = anyPartOf(
   'wanted desired erwunscht gewunscht souhait desead desiderat desejad gewenst zyczy marketab mailab',
 )
 const PERMITTING = tokens(

@@ -110,9 +110,9 @@ async function takeIn(
   let storing: Promise<boolean> = Promise.resolve(true)
   const store = async (batch: Batch) => {
     if (!(await storing)) return false
-    storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() }).then(said => {
-      consent.add(said ?? [])
-      return said !== undefined
+    storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() }).then(consents => {
+      consent.add(consents ?? [])
+      return consents !== undefined
     })
     storing.catch(() => {}) // the next await reports the error
     return true
@@ -146,8 +146,8 @@ class ConsentCounts {
   readonly #leftBy = new Map<string, number>()
   readonly #silent = new Map<string, number>()
 
-  add(said: readonly RowConsent[]): void {
-    for (const { leftBy, silent } of said) {
+  add(consents: readonly RowConsent[]): void {
+    for (const { leftBy, silent } of consents) {
       if (leftBy.length > 0) this.#left++
       for (const name of new Set(leftBy)) this.#leftBy.set(name, (this.#leftBy.get(name) ?? 0) + 1)
       for (const name of new Set(silent)) this.#silent.set(name, (this.#silent.get(name) ?? 0) + 1)

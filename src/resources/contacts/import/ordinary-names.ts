@@ -3,7 +3,7 @@
  * asked about if its values look like answers; see `answer-shapes.ts`.
  */
 import { LEAVING_WORDS, LEFT_WORDS } from './consent-words.ts'
-import { hasStem, list, parts, tokens, wordsOf } from './contact-words.ts'
+import { anyPartOf, hasStem, list, tokens, wordsOf } from './contact-words.ts'
 
 const MAIL = tokens(
   'email emails mail mails mailing mailings newsletter newsletters courriel correo correos correio correios epost poczta poczty почта почты письма',
@@ -29,7 +29,7 @@ const OTHER_SUBJECTS = tokens(
     'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع siparis objednavka ordre ordrer bestilling rendeles comanda',
   'dob born geb acquisti encomenda encomendas compras',
 )
-const OTHER_SUBJECT_PARTS = parts(
+const OTHER_SUBJECT_PARTS = anyPartOf(
   'birth geburt naissance nacimiento nascita nascimento geboorte urodz рожден fodsel fodelse narozen dogum syntym szulet cumplean compleann urodzin verjaardag',
   '注文 購入 支払 請求 生年月日 誕生日 订单 支付 生日 訂單 付款 생년월일 주문',
 )
@@ -96,7 +96,7 @@ const PROPERTIES: ReadonlySet<string> = new Set(
       'sukupuoli kieli ammatti ryhma maa asiakas ika cinsiyet dil meslek grup renk ulke il musteri yas nem nyelv orszag vasarlo limba tara',
   ),
 )
-const PROPERTY_PARTS = parts(
+const PROPERTY_PARTS = anyPartOf(
   'sprache langue idioma lingua jezyk язык taal sprak sprog',
   '性別 性别 言語 语言 語言 都道府県 住所 国籍 職業 職種 部署 役職 会員番号 年齢 年龄 備考 备注 備註 地址 省份 省 来源 類別 类别 区分 地域 店舗 来店 登録日 注册时间 注册日期 創建 创建 更新 성별 언어 나이 직업 지역',
 )

@@ -35,9 +35,9 @@ export async function openTopicChoices(
     done.add(idKey(contactId))
     return wanted.flatMap(({ topicId, subscribed }, i) => {
       if (!topics[i]) return []
-      const said = saidBy.get(idKey(contactId) + idKey(topicId))
-      const isSubscribed = said ?? topics[i].defaultSubscription === 'opt_in'
-      if (subscribed === isSubscribed || (subscribed && said === false)) return []
+      const choice = saidBy.get(idKey(contactId) + idKey(topicId))
+      const isSubscribed = choice ?? topics[i].defaultSubscription === 'opt_in'
+      if (subscribed === isSubscribed || (subscribed && choice === false)) return []
       return [{ contactId, topicId, subscribed: subscribed ? 1 : 0, changedAt: at }]
     })
   }

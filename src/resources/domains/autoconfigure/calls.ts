@@ -94,8 +94,8 @@ function outcomeOf(reply: OutboundReply | OutboundFault, shown: (text: string) =
   const [error] = read?.errors ?? []
   if (reply.status === 429)
     throw new ProviderFault('failed', 'The rate limit of the DNS provider is exceeded. Retry later.')
-  const said = error ? shown(`${error.message} (${error.code})`) : `HTTP status ${reply.status}`
-  throw new ProviderFault(kindOf(reply.status, error?.code), `The DNS provider answers: ${said}`)
+  const message = error ? shown(`${error.message} (${error.code})`) : `HTTP status ${reply.status}`
+  throw new ProviderFault(kindOf(reply.status, error?.code), `The DNS provider answers: ${message}`)
 }
 
 function readReply({ body }: OutboundReply): Reply | undefined {

@@ -4,8 +4,8 @@ import {
   type Check,
   checkOf,
   type Looks,
-  look,
   type Observation,
+  observe,
   type Problem,
   unknown,
 } from './observation.ts'
@@ -41,7 +41,7 @@ interface DmarcSight extends Observation {
 
 export async function checkDmarc(domain: string, resolvers: readonly DnsObserver[]): Promise<DmarcCheck> {
   const policies: DmarcPolicy[] = []
-  const looks: Looks = await look(
+  const looks: Looks = await observe(
     async witness => {
       const sight = await lookUp(domain, witness)
       if (sight.policy) policies.push(sight.policy)

@@ -69,7 +69,7 @@ export interface Looks {
 
 export type DnsProbe = (witness: DnsObserver, isAuthority: boolean) => Promise<Observation>
 
-export async function look(probe: DnsProbe, { resolvers, authorities }: Observers): Promise<Looks> {
+export async function observe(probe: DnsProbe, { resolvers, authorities }: Observers): Promise<Looks> {
   const ask = (witnesses: readonly DnsObserver[], areAuthorities: boolean) =>
     Promise.all(
       witnesses.map(async witness => ({

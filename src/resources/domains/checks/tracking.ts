@@ -6,8 +6,8 @@ import {
   type Check,
   checkOf,
   type DnsProbe,
-  look,
   type Observers,
+  observe,
   type Problem,
   unknown,
   withProblems,
@@ -44,7 +44,7 @@ const LIMIT_BYTES = 1_024
  */
 export async function checkTracking(question: TrackingQuestion): Promise<TrackingCheck> {
   const { tracking, record, witnesses, visit } = question
-  const [looks, fault] = await Promise.all([look(aliasProbe(question), witnesses), visit(tracking)])
+  const [looks, fault] = await Promise.all([observe(aliasProbe(question), witnesses), visit(tracking)])
   const check = checkOf(record.value, looks)
   if (fault === undefined)
     return { check: { ...check, status: 'verified', advice: null, problems: [] }, isServed: true }

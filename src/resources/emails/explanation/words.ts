@@ -214,10 +214,10 @@ export function suggestedDomain(domain: string): string | undefined {
   const name = nameOf(domain)
   const sameName = COMMON.find(common => nameOf(common) === name && name.length >= NAME_CHARACTERS_MIN)
   let best: string | undefined
-  let least = domain.length < SHORT_CHARACTERS ? 2 : EDITS_MAX + 1
+  let fewest = domain.length < SHORT_CHARACTERS ? 2 : EDITS_MAX + 1
   for (const common of COMMON) {
     const edits = editDistance(domain, common, { max: EDITS_MAX, swaps: true })
-    if (edits < least) [best, least] = [common, edits]
+    if (edits < fewest) [best, fewest] = [common, edits]
   }
   return best ?? sameName
 }

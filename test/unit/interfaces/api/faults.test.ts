@@ -58,15 +58,15 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
         headers: { 'content-type': 'application/json' },
         body: '{"a": 1}',
       }),
-    said: (message: string) => lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === message),
+    text: (message: string) => lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === message),
   }
 }
 
 test('internal error: it is logged with its request', async t => {
-  const { post, said } = await openDoor(t, () => Promise.reject(new Error('a bug')))
+  const { post, text } = await openDoor(t, () => Promise.reject(new Error('a bug')))
   const reply = await post()
   assert.is(reply.status, 500)
-  const [line, ...more] = said('An HTTP request failed with an internal error')
+  const [line, ...more] = text('An HTTP request failed with an internal error')
   assert.equal(
     [line.level, line.request_id, line.path, line.err.message],
     ['error', reply.headers.get('x-request-id'), '/things', 'a bug'],
@@ -75,11 +75,11 @@ test('internal error: it is logged with its request', async t => {
 })
 
 test('store unavailable: the 503 replies are logged at most once per minute', async t => {
-  const { post, said, clock } = await openDoor(t, () => Promise.reject(new StorageUnavailable('full')))
+  const { post, text, clock } = await openDoor(t, () => Promise.reject(new StorageUnavailable('full')))
   for (let count = 0; count < 3; count++) assert.is((await post()).status, 503)
   clock.advance(60_000)
   await post()
-  const lines = said(
+  const lines = text(
     'HTTP requests are refused with 503: the service is overloaded or the store is unavailable',
   )
   assert.equal(
@@ -89,12 +89,12 @@ test('store unavailable: the 503 replies are logged at most once per minute', as
       ['warn', 3, 'full'],
     ],
   )
-  assert.equal(said('An HTTP request failed with an internal error'), [])
+  assert.equal(text('An HTTP request failed with an internal error'), [])
 })
 
 test('client disconnect: it is not logged as an error', async t => {
   const working = Promise.withResolvers<void>()
-  const { port, said } = await openDoor(t, async socket => {
+  const { port, text } = await openDoor(t, async socket => {
     working.resolve()
     await new Promise(resolve => socket.once('close', resolve))
     throw new Error('nobody waits for it')
@@ -104,12 +104,12 @@ test('client disconnect: it is not logged as an error', async t => {
   const amid = connect(port, '127.0.0.1', () => amid.end(`${head}{`))
   amid.on('error', () => {})
   amid.resume()
-  await until(() => said('The client disconnected before the reply').length === 1)
+  await until(() => text('The client disconnected before the reply').length === 1)
   const behind = connect(port, '127.0.0.1', () => void behind.write(`${head}{}`))
   await working.promise
   behind.resetAndDestroy()
-  await until(() => said('The client disconnected before the reply').length === 2)
-  assert.equal(said('An HTTP request failed with an internal error'), [])
+  await until(() => text('The client disconnected before the reply').length === 2)
+  assert.equal(text('An HTTP request failed with an internal error'), [])
 })
 
 test.run()

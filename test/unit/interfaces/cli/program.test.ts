@@ -70,7 +70,7 @@ async function open(
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const asked: Asked[] = []
+  const requests: Asked[] = []
   const folders: (string | undefined)[] = []
   const examined: { hasDatabase: boolean; dataDir: string | undefined }[] = []
   const outputs: Record<string, unknown> = {
@@ -100,7 +100,7 @@ async function open(
         folders.push(dataDir)
         if (dataDir === '/nothing') throw new CommandError('there is no database')
         const change = async (name: string, value: unknown) => {
-          asked.push({ name, input: value })
+          requests.push({ name, input: value })
           if (fails) throw fails
           return outputs[name]
         }
@@ -135,7 +135,7 @@ async function open(
     })
     return { code, out, err }
   }
-  return { ...store, ...post, accountId, asked, folders, runLine: run, examined }
+  return { ...store, ...post, accountId, requests, folders, runLine: run, examined }
 }
 
 test('help: every command is listed and described', async t => {
@@ -298,10 +298,10 @@ for (const [args, name, input] of [
   [['destinations', 'resume', 'mx.there.test'], 'destination.resume', { destination: 'mx.there.test' }],
 ] as const)
   test(`"${args.join(' ')}" is ${name}`, async t => {
-    const { runLine, asked } = await open(t, { input: 'from input\r\nsecond line\n' })
+    const { runLine, requests } = await open(t, { input: 'from input\r\nsecond line\n' })
     const { code, err } = await runLine(...args)
     assert.equal([code, err], [0, ''])
-    assert.equal(asked, [{ name, input }])
+    assert.equal(requests, [{ name, input }])
   })
 
 test('output: results are text, and JSON with --json', async t => {
@@ -331,11 +331,11 @@ test('output: results are text, and JSON with --json', async t => {
 })
 
 test('--password-stdin: empty input is refused', async t => {
-  const { runLine, asked } = await open(t, { input: '\n' })
+  const { runLine, requests } = await open(t, { input: '\n' })
   const { code, err } = await runLine('user', 'password', 'a@b.c', '--password-stdin')
   assert.is(code, 1)
   assert.match(err, /contains no password/)
-  assert.equal(asked, [])
+  assert.equal(requests, [])
 })
 
 for (const [fails, says] of [
@@ -479,10 +479,10 @@ test('queue show: an empty queue is reported', async t => {
 })
 
 test('queue retry: all domains that are named are retried, and their deliveries are added up', async t => {
-  const { runLine, asked } = await open(t)
+  const { runLine, requests } = await open(t)
   const { out } = await runLine('queue', 'retry', 'There.TEST', 'far.test')
   assert.equal(
-    asked.map(({ input }) => input),
+    requests.map(({ input }) => input),
     ['there.test', 'far.test'].map(domain => ({ what: 'retry', mail: { ...NO_MAIL, domain } })),
   )
   assert.match(out, /^4 deferred deliveries /)
@@ -643,12 +643,12 @@ test('dns records: the zone is printed as a zone file, keys of domains last', as
 })
 
 test('domains rotate: a rotation is requested', async t => {
-  const { runLine, asked } = await open(t)
+  const { runLine, requests } = await open(t)
   const { code, out } = await runLine('domains', 'rotate', 'here.test')
   assert.equal([code, out], [0, 'Key rotation of here.test was requested.\n'])
   await runLine('domains', 'rotate', 'here.test', '--account', 'acc_1')
   assert.equal(
-    asked.map(({ name, input }) => [name, input]),
+    requests.map(({ name, input }) => [name, input]),
     [
       ['domain.rotate_keys', { name: 'here.test', account_id: null }],
       ['domain.rotate_keys', { name: 'here.test', account_id: 'acc_1' }],
@@ -669,7 +669,7 @@ test('source warmup: progress and messages of today are shown', async t => {
       plan: { caps: [50, 100, 200], starts: new Map([['192.0.2.2', Date.UTC(2026, 10, 20)]]) },
     },
   })
-  const today = { address: '192.0.2.2', day: '2026-11-21', most: 100 }
+  const today = { address: '192.0.2.2', day: '2026-11-21', max: 100 }
   await command('grantWarmup', { ...today, provider: 'google', wanted: 70 })
   await command('grantWarmup', { ...today, provider: 'other', wanted: 5 })
   await command('putDestinationState', {

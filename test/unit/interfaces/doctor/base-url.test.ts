@@ -7,26 +7,26 @@ const GIVEN: BaseUrlOptions = {
   ...{ baseUrl: '', trackingBaseUrl: '', listensAt: '127.0.0.1:3000' },
   ...{ mailHost: 'mail.example.com', laboratory: false },
 }
-const look = async (over: Partial<BaseUrlOptions>) =>
+const check = async (over: Partial<BaseUrlOptions>) =>
   (await baseUrl({ ...GIVEN, ...over }).examine(new AbortController().signal)).map(
     ({ subject, status }) => `${subject} ${status}`,
   )
 
 test('base URL: loopback fails with a public mail host', async () => {
-  assert.equal(await look({}), ['http://127.0.0.1:3000 failed'])
-  assert.equal(await look({ listensAt: '0.0.0.0:3000' }), ['http://0.0.0.0:3000 failed'])
-  assert.equal(await look({ baseUrl: 'https://localhost' }), ['https://localhost failed'])
-  assert.equal(await look({ laboratory: true }), ['http://127.0.0.1:3000 ok'])
+  assert.equal(await check({}), ['http://127.0.0.1:3000 failed'])
+  assert.equal(await check({ listensAt: '0.0.0.0:3000' }), ['http://0.0.0.0:3000 failed'])
+  assert.equal(await check({ baseUrl: 'https://localhost' }), ['https://localhost failed'])
+  assert.equal(await check({ laboratory: true }), ['http://127.0.0.1:3000 ok'])
 })
 
 test('base URL: an invalid URL fails', async () => {
-  assert.equal(await look({ baseUrl: 'mail.example.com', laboratory: true }), ['mail.example.com failed'])
+  assert.equal(await check({ baseUrl: 'mail.example.com', laboratory: true }), ['mail.example.com failed'])
 })
 
 test('base URL: http or a private address is a warning', async () => {
-  assert.equal(await look({ baseUrl: 'http://mail.example.com' }), ['http://mail.example.com warning'])
-  assert.equal(await look({ baseUrl: 'https://10.0.0.5' }), ['https://10.0.0.5 warning'])
-  assert.equal(await look({ baseUrl: 'https://mail.example.com' }), ['https://mail.example.com ok'])
+  assert.equal(await check({ baseUrl: 'http://mail.example.com' }), ['http://mail.example.com warning'])
+  assert.equal(await check({ baseUrl: 'https://10.0.0.5' }), ['https://10.0.0.5 warning'])
+  assert.equal(await check({ baseUrl: 'https://mail.example.com' }), ['https://mail.example.com ok'])
 })
 
 for (const [url, saysSo] of [

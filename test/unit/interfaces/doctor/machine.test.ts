@@ -24,15 +24,15 @@ import { certificateFiles, testCertificate } from '../../../kit/tls.ts'
 import { startWebHost } from '../../../kit/web-host.ts'
 
 const test = suite('doctor: the machine')
-const look = ({ examine }: Examination) => examine(new AbortController().signal)
-const statuses = async (examination: Examination) => (await look(examination)).map(({ status }) => status)
+const poll = ({ examine }: Examination) => examine(new AbortController().signal)
+const statuses = async (examination: Examination) => (await poll(examination)).map(({ status }) => status)
 const DAY_MS = 86_400_000
 
 test('disk: free space and sync latency are measured without leaving files', async t => {
   const { path: folder } = await t.using(tempFolder())
-  const [space] = await look(diskSpace({ folder }))
+  const [space] = await poll(diskSpace({ folder }))
   assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
-  const [sync] = await look(diskSync({ folder, clock: systemClock }))
+  const [sync] = await poll(diskSync({ folder, clock: systemClock }))
   assert.match(sync!.message, /^fsync latency is \d+\.\d ms \(median\)\.$/)
   assert.equal(readdirSync(folder), [])
   const slow = {
@@ -56,7 +56,7 @@ for (const [freeMb, sizeMb, status] of [
 ] as const)
   test(`disk: ${freeMb} MB of ${sizeMb} MB are ${status}`, async () => {
     const read = async () => ({ bavail: freeMb, blocks: sizeMb, bsize: MB_BYTES })
-    const [space] = await look(diskSpace({ folder: '/data', read }))
+    const [space] = await poll(diskSpace({ folder: '/data', read }))
     assert.equal(
       [space!.status, space!.subject, space!.message],
       [status, '/data', `${freeMb} MB of ${sizeMb} MB are free.`],
@@ -68,9 +68,9 @@ test('open files limit: sufficient and insufficient limits', async () => {
   const facts = { limit: 1_024, wanted: 1_000, allowed: 190, requests: 100 }
   assert.equal(await statuses(openFiles({ ...facts, allowed: 1_000 })), ['ok'])
   assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
-  const [none] = await look(openFiles({ ...facts, limit: Number.POSITIVE_INFINITY, allowed: 1_000 }))
+  const [none] = await poll(openFiles({ ...facts, limit: Number.POSITIVE_INFINITY, allowed: 1_000 }))
   assert.match(none!.message, /^There is no open files limit: sufficient for 1000 /)
-  const [few] = await look(openFiles(facts))
+  const [few] = await poll(openFiles(facts))
   assert.is(few!.status, 'warning')
   assert.match(few!.message, /limit is 1024: .* 190 concurrent deliveries .* 100 connections/)
   assert.match(few!.advice!, /LimitNOFILE/)
@@ -83,7 +83,7 @@ test('data folder permissions: private, listable and readable by others', async 
   const of = async (folderMode: number, fileMode: number) => {
     chmodSync(dataDir, folderMode)
     chmodSync(databaseFile, fileMode)
-    const [finding] = await look(
+    const [finding] = await poll(
       filePermissions({ dataDir, blobFolder: join(dataDir, 'blobs'), databaseFile }),
     )
     return finding!
@@ -150,7 +150,7 @@ test('certificate: the days that are left, on both sides of each limit', async (
   const [from, until] = [Date.parse(validFrom), Date.parse(validTo)]
   const at = async (now: number) => {
     const options = { certFile: certificateFiles.cert, keyFile: null, mailHost: 'mx.test' }
-    const [{ status, message }] = (await look(
+    const [{ status, message }] = (await poll(
       certificate({ ...options, clock: createManualClock(now) }),
     )) as [DoctorFinding]
     return `${status}: ${message}`
@@ -169,7 +169,7 @@ test('certificate: a private key of another certificate is a failure', async t =
   const keyFile = join(path, 'key')
   writeFileSync(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const options = { certFile: certificateFiles.cert, mailHost: 'mx.test', clock: createManualClock() }
-  const [, wrong] = await look(certificate({ ...options, keyFile }))
+  const [, wrong] = await poll(certificate({ ...options, keyFile }))
   assert.equal(
     [wrong!.status, wrong!.subject, wrong!.message],
     ['failed', keyFile, 'The private key does not match the certificate.'],
@@ -181,7 +181,7 @@ test('background tasks: each parked one is a failure, with its time and reason',
     { task: 'expand broadcasts', until: Date.UTC(2026, 10, 21), reason: 'out of memory' },
     { task: 'send notices', until: 0, reason: 'x' },
   ]
-  const findings = await look(backgroundTasks(() => parked))
+  const findings = await poll(backgroundTasks(() => parked))
   assert.equal(
     findings.map(({ status, subject }) => [status, subject]),
     [
@@ -208,7 +208,7 @@ for (const [what, fault, enforced, testing, advice] of [
   test(`MTA-STS: an MX host with ${what} is ${enforced} while the policy is enforced`, async () => {
     const found = fault && { host: 'mx.test', reason: 'of a test', ...fault }
     const of = (publishedMode: 'enforce' | 'testing' | null) =>
-      look(mtaSts({ mailHost: 'mail.test', port: 25, publishedMode, look: async () => found }))
+      poll(mtaSts({ mailHost: 'mail.test', port: 25, publishedMode, findFault: async () => found }))
     const [[enforce], [test], [none]] = await Promise.all([of('enforce'), of('testing'), of(null)])
     assert.equal([enforce!.status, test!.status, none!.status], [enforced, testing, testing])
     assert.match(enforce!.message, /in the mode enforce\.$/)
@@ -235,7 +235,7 @@ async function clockLook(t: TestContext, offMs: number, date?: string) {
   }
   const outbound = createOutbound({ resolver, clock: real, allowInsecureLoopback: true })
   t.after(() => outbound.close())
-  const [finding] = await look(wallClock({ outbound, clock: real, url: `http://127.0.0.1:${host.port}/` }))
+  const [finding] = await poll(wallClock({ outbound, clock: real, url: `http://127.0.0.1:${host.port}/` }))
   return finding!
 }
 

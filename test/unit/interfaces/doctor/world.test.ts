@@ -27,7 +27,7 @@ async function resolverOver(t: TestContext, text: string) {
   return { zone, resolver }
 }
 
-async function look({ examine }: Examination) {
+async function check({ examine }: Examination) {
   const findings = await examine(new AbortController().signal)
   return findings.map(({ subject, status, message, advice }) => ({ subject, status, message, advice }))
 }
@@ -78,7 +78,7 @@ for (const [what, lines, status, says] of [
 ] as const)
   test(`blocklist: an address that ${what} a list`, async t => {
     const { resolver } = await resolverOver(t, lines)
-    const [finding] = await look(blocklists({ resolver, addresses: [ADDRESS], lists: [LIST] }))
+    const [finding] = await check(blocklists({ resolver, addresses: [ADDRESS], lists: [LIST] }))
     assert.equal([finding!.status, finding!.subject], [status, `${ADDRESS} ${LIST}`])
     assert.match(finding!.message, says)
     assert.is(finding!.advice !== null, status === 'failed')
@@ -90,7 +90,7 @@ test('blocklist: every address is looked up in every list, IPv6 by nibbles', asy
   assert.ok(name)
   const lists = [LIST, 'other.test'].map(testEntries).join('\n')
   const { resolver } = await resolverOver(t, `${lists}\n${nibbles} A 127.0.0.4`)
-  const findings = await look(
+  const findings = await check(
     blocklists({ resolver, addresses: [ADDRESS, '2001:db8::1'], lists: [LIST, 'other.test'] }),
   )
   assert.equal(
@@ -110,23 +110,23 @@ test('outbound port 25: it is open when one probe sends a greeting', async t => 
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver } = await resolverOver(t, ZONE)
   const options = { resolver, clock, port: mx.port, isAllowed: () => true, smartHost: null }
-  const [open] = await look(outboundPort({ ...options, probes: ['empty.test', 'big.test'] }))
+  const [open] = await check(outboundPort({ ...options, probes: ['empty.test', 'big.test'] }))
   assert.is(open!.status, 'ok')
   assert.match(open!.message, /mx\.big\.test responded with "220 /)
-  const [lost] = await look(outboundPort({ ...options, probes: ['empty.test', 'nowhere.test'] }))
+  const [lost] = await check(outboundPort({ ...options, probes: ['empty.test', 'nowhere.test'] }))
   assert.equal(
     [lost!.status, lost!.message],
     ['unknown', 'No mail server could be tested (empty.test: no MX record; nowhere.test: no MX record).'],
   )
-  const [forbidden] = await look(outboundPort({ ...options, probes: ['big.test'], isAllowed: () => false }))
+  const [forbidden] = await check(outboundPort({ ...options, probes: ['big.test'], isAllowed: () => false }))
   assert.is(forbidden!.status, 'unknown')
-  assert.equal(await look(outboundPort({ ...options, probes: [] })), [])
+  assert.equal(await check(outboundPort({ ...options, probes: [] })), [])
 })
 
 test('outbound port 25: it is closed when no probe can be reached, with advice', async t => {
   const { resolver } = await resolverOver(t, ZONE)
   const port = await closedPort()
-  const [closed] = await look(
+  const [closed] = await check(
     outboundPort({ resolver, clock, port, isAllowed: () => true, smartHost: null, probes: ['big.test'] }),
   )
   assert.is(closed!.status, 'failed')
@@ -138,10 +138,10 @@ test('outbound: a smart host is checked instead of port 25', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver } = await resolverOver(t, 'relay.test A 127.0.0.2')
   const options = { resolver, clock, port: 25, probes: ['big.test'], isAllowed: () => true }
-  const [good] = await look(outboundPort({ ...options, smartHost: { host: 'relay.test', port: mx.port } }))
+  const [good] = await check(outboundPort({ ...options, smartHost: { host: 'relay.test', port: mx.port } }))
   assert.equal([good!.status, good!.subject], ['ok', `relay.test:${mx.port}`])
   const smartHost = { host: 'relay.test', port: await closedPort() }
-  assert.is((await look(outboundPort({ ...options, smartHost })))[0]!.status, 'failed')
+  assert.is((await check(outboundPort({ ...options, smartHost })))[0]!.status, 'failed')
 })
 
 test('outbound: a smart host that waits for TLS accepts connections, one that hangs up does not respond', async t => {
@@ -150,13 +150,13 @@ test('outbound: a smart host that waits for TLS accepts connections, one that ha
   const silent = await listening(t, () => connected.resolve())
   const { resolver } = await resolverOver(t, '')
   const options = { resolver, clock, port: 25, probes: [], isAllowed: () => true }
-  const looking = look(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: silent } }))
+  const looking = check(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: silent } }))
   await connected.promise
   clock.advance(8_000)
   const [waiting] = await looking
   assert.equal([waiting!.status, waiting!.message], ['ok', 'The smart host accepts connections.'])
   const closing = await listening(t, socket => socket.end())
-  const [gone] = await look(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: closing } }))
+  const [gone] = await check(outboundPort({ ...options, smartHost: { host: '127.0.0.2', port: closing } }))
   assert.is(gone!.status, 'failed')
   assert.match(gone!.message, /connection closed/)
   assert.is(clock.timerCount, 0)
@@ -167,24 +167,24 @@ test('reverse DNS: PTR and EHLO names must resolve to the address', async t => {
     t,
     `25.2.0.192.in-addr.arpa PTR mail.here.test\nmail.here.test A ${ADDRESS}`,
   )
-  const names = (ehlo: string) => look(reverseNames({ resolver, addresses: [{ address: ADDRESS, ehlo }] }))
+  const names = (ehlo: string) => check(reverseNames({ resolver, addresses: [{ address: ADDRESS, ehlo }] }))
   assert.is((await names('mail.here.test'))[0]!.status, 'ok')
   const [wrong] = await names('other.here.test')
   assert.equal([wrong!.status, wrong!.subject], ['failed', ADDRESS])
   assert.match(wrong!.advice!, /PTR \(reverse DNS\) record/)
   zone.add('26.2.0.192.in-addr.arpa SERVFAIL')
-  const lost = await look(
+  const lost = await check(
     reverseNames({ resolver, addresses: [{ address: '192.0.2.26', ehlo: 'mail.here.test' }] }),
   )
   assert.is(lost[0]!.status, 'unknown')
-  assert.is((await look(reverseNames({ resolver, addresses: [] })))[0]!.status, 'warning')
+  assert.is((await check(reverseNames({ resolver, addresses: [] })))[0]!.status, 'warning')
 })
 
 test('inbound SMTP: the MX of the provider host must reach this service', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver, zone } = await resolverOver(t, 'mail.test MX 10 mx.mail.test\nmx.mail.test A 127.0.0.2')
   const inbound = (mailHost: string, port = mx.port) =>
-    look(inboundMail({ resolver, clock, mailHost, port, isAllowed: () => true }))
+    check(inboundMail({ resolver, clock, mailHost, port, isAllowed: () => true }))
   assert.is((await inbound('mail.test'))[0]!.status, 'ok')
   assert.is((await inbound('mail.test', await closedPort()))[0]!.status, 'warning')
   assert.is((await inbound('none.test'))[0]!.status, 'failed')
@@ -201,7 +201,7 @@ test('inbound SMTP: the MX of the provider host must reach this service', async 
 test('filters: a configured filter must respond in its protocol', async t => {
   const clamd = await startFilter(t, atOnce('PONG\0'))
   const none = { rspamdUrl: null, spamd: null, clamd: null }
-  const filters = (configured: object) => look(mailFilters({ filters: { ...none, ...configured }, clock }))
+  const filters = (configured: object) => check(mailFilters({ filters: { ...none, ...configured }, clock }))
   assert.equal(await filters({}), [])
   const [good] = await filters({ clamd: clamd.address })
   assert.equal([good!.subject, good!.status], ['clamd', 'ok'])
@@ -261,7 +261,7 @@ async function zoneLook(
     ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory, reportsTo },
     sampleKeys: async () => [KEY],
   })
-  const found = await Promise.all(examinations.map(look))
+  const found = await Promise.all(examinations.map(check))
   return found.map(findings => findings.map(({ status }) => status).join(' '))
 }
 

@@ -84,8 +84,8 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
       await client.startTls()
       await client.say('EHLO program.example')
     }
-    const said = Buffer.from(`\0resend\0${account}`).toString('base64')
-    assert.match(await client.say(`AUTH PLAIN ${said}`), /^235 /)
+    const message = Buffer.from(`\0resend\0${account}`).toString('base64')
+    assert.match(await client.say(`AUTH PLAIN ${message}`), /^235 /)
     return client
   }
   const inData = async (from: string, account?: string) => {

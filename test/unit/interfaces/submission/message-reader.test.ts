@@ -15,14 +15,14 @@ const test = suite('submission/message-reader')
 const REFUSED = { refused: 'invalid_from', message: 'no' } as const
 
 /** Reads one message; each answer is a value or an error, in the order in which the processes are asked. */
-async function given(answers: readonly unknown[]) {
+async function setUp(answers: readonly unknown[]) {
   const jobs: ReadingJob[] = []
-  const asked: ReaderJob[] = []
+  const requests: ReaderJob[] = []
   const left = [...answers]
   const reader = createMessageReader({
     readers: {
       async run(job) {
-        asked.push(job)
+        requests.push(job)
         jobs.push((await job.load()) as ReadingJob)
         const answer = left.shift()
         if (answer instanceof Error) throw answer
@@ -40,14 +40,14 @@ async function given(answers: readonly unknown[]) {
       protocol: 'ESMTPSA',
     })
     .catch((error: unknown) => error)
-  return { result, asked, inParts: jobs.map(({ inParts }) => inParts) }
+  return { result, requests, inParts: jobs.map(({ inParts }) => inParts) }
 }
 
 test('a message is read once, for its account and by its size', async () => {
-  const { result, asked, inParts } = await given([REFUSED])
+  const { result, requests, inParts } = await setUp([REFUSED])
   assert.equal(result, REFUSED)
   assert.equal(inParts, [true])
-  assert.is(asked[0]!.sizeBytes, 7)
+  assert.is(requests[0]!.sizeBytes, 7)
 })
 
 for (const fault of [
@@ -56,26 +56,26 @@ for (const fault of [
   new RangeError('Maximum call stack size exceeded'),
 ]) {
   test(`a message that cannot be taken apart (${fault.constructor.name}) is read without that`, async () => {
-    const { result, inParts } = await given([fault, REFUSED])
+    const { result, inParts } = await setUp([fault, REFUSED])
     assert.equal(result, REFUSED)
     assert.equal(inParts, [true, false])
   })
 
   test(`a message that cannot be read either way (${fault.constructor.name}) is refused for good`, async () => {
-    const { result } = await given([fault, fault])
+    const { result } = await setUp([fault, fault])
     assert.is((result as { refused: string }).refused, 'invalid_field')
   })
 }
 
 for (const fault of [new ProcessNotStarted(), new WorkerEnded()])
   test(`where the machine is at fault (${fault.constructor.name}) the client may try again`, async () => {
-    const { result, inParts } = await given([fault])
+    const { result, inParts } = await setUp([fault])
     assert.is(result, fault)
     assert.equal(inParts, [true])
   })
 
 test('a store that takes nothing at the moment is told as such', async () => {
-  const { result } = await given([{ unavailable: 'disk full' }])
+  const { result } = await setUp([{ unavailable: 'disk full' }])
   assert.instance(result, StorageUnavailable)
 })
 

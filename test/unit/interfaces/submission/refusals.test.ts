@@ -28,13 +28,13 @@ const refusing: Submit = async () => {
   throw new ReplyError(550, '5.7.1 The domain there.example is not verified')
 }
 
-interface GivenListener {
+interface ListenerOptions {
   admission: Admission
   isTls?: boolean
   spend?: () => boolean
 }
 
-async function given(t: TestContext, { admission, isTls = false, spend = () => true }: GivenListener) {
+async function setUp(t: TestContext, { admission, isTls = false, spend = () => true }: ListenerOptions) {
   const metrics = createMetrics()
   const clock = createManualClock()
   const logged: Record<string, unknown>[] = []
@@ -62,7 +62,7 @@ async function given(t: TestContext, { admission, isTls = false, spend = () => t
 }
 
 test('every negative reply is counted with the enhanced status code that the client got', async t => {
-  const { client, metrics } = await given(t, { admission: { signIn: async () => 'wrong' } })
+  const { client, metrics } = await setUp(t, { admission: { signIn: async () => 'wrong' } })
   const told: string[] = []
   for (const command of [
     'MAIL FROM:<a@here.example>',
@@ -99,7 +99,7 @@ const common = {
 
 test('a refusal is logged with the client, its credential and the envelope', async t => {
   const admission = { signIn: async () => ({ sender, credential }) }
-  const { client, logged } = await given(t, { admission, isTls: true })
+  const { client, logged } = await setUp(t, { admission, isTls: true })
   assert.match(await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`), /^235/)
   await client.say('MAIL FROM:<app@here.example>')
   assert.match(await client.say('RCPT TO:<b ob@there.example>'), /^501/)
@@ -128,7 +128,7 @@ test('a refusal is logged with the client, its credential and the envelope', asy
 })
 
 test('no line has a password: not of a refused login, nor of a client that goes on with it', async t => {
-  const { client, logged } = await given(t, { admission: { signIn: async () => 'wrong' }, isTls: true })
+  const { client, logged } = await setUp(t, { admission: { signIn: async () => 'wrong' }, isTls: true })
   const [user, password] = [btoa('resend'), btoa('re_secret')]
   for (const line of [`AUTH CRAM-MD5 ${password}`, user, password, 'AUTH LOGIN', user, '*'])
     await client.say(line)
@@ -147,7 +147,7 @@ for (const isTls of [false, true])
     const admission: Admission = isTls
       ? { signIn: async () => ({ sender, credential }) }
       : { networks: networks(['127.0.0.0/8']), sender }
-    const { client } = await given(t, { admission, isTls })
+    const { client } = await setUp(t, { admission, isTls })
     if (isTls) await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`)
     for (const name of ['FOO', 'HOLDFOR', 'REQUIRETLS', 'NOTIFY'])
       assert.is(
@@ -171,7 +171,7 @@ for (const [envid, orcpt, reply] of [
   ['e', 'o'.repeat(494), /^501 5\.5\.4 ORCPT is too long$/],
 ] as const)
   test(`an envelope id of ${envid.length} characters and a recipient of ${orcpt?.length}: ${reply}`, async t => {
-    const { client } = await given(t, { admission: relay })
+    const { client } = await setUp(t, { admission: relay })
     const mail = await client.say(`MAIL FROM:<a@here.example> ENVID=${envid}`)
     if (orcpt === undefined) return assert.match(mail, reply)
     assert.match(mail, /^250 /)
@@ -179,7 +179,7 @@ for (const [envid, orcpt, reply] of [
   })
 
 test('a recipient whose domain has too long a label is refused by itself', async t => {
-  const { client } = await given(t, { admission: relay })
+  const { client } = await setUp(t, { admission: relay })
   await client.say('MAIL FROM:<a@here.example>')
   assert.match(await client.say(`RCPT TO:<b@${'c'.repeat(64)}.example>`), /^553 5\.1\.3 The address /)
   assert.match(await client.say('RCPT TO:<b@there.example>'), /^250 /)
@@ -187,7 +187,7 @@ test('a recipient whose domain has too long a label is refused by itself', async
 
 test('beyond its rate, an account is asked to come again', async t => {
   let left = 1
-  const { client } = await given(t, { admission: relay, spend: () => left-- > 0 })
+  const { client } = await setUp(t, { admission: relay, spend: () => left-- > 0 })
   assert.match(await client.say('MAIL FROM:<a@here.example>'), /^250 /)
   await client.say('RSET')
   assert.is(
@@ -200,19 +200,19 @@ test('a login that cannot be checked may be repeated, and the fault is logged', 
   const signIn = async () => {
     throw new Error('the store is gone')
   }
-  const { client, logged } = await given(t, { admission: { signIn }, isTls: true })
+  const { client, logged } = await setUp(t, { admission: { signIn }, isTls: true })
   const reply = await client.say(`AUTH PLAIN ${btoa('\0resend\0secret')}`)
   assert.is(reply, '454 4.7.0 The login cannot be checked now')
   assert.is(logged.filter(({ event }) => event === 'smtp_auth_failed').length, 1)
 })
 
 test('each wrong password is answered later, and the third ends the session', async t => {
-  let asked = 0
+  let loginCount = 0
   const signIn = async () => {
-    asked++
+    loginCount++
     return 'wrong' as const
   }
-  const { client, clock } = await given(t, { admission: { signIn }, isTls: true })
+  const { client, clock } = await setUp(t, { admission: { signIn }, isTls: true })
   const login = `AUTH PLAIN ${btoa('\0resend\0secret')}`
   for (const [count, delayMs] of [
     [1, 1_000],
@@ -222,7 +222,7 @@ test('each wrong password is answered later, and the third ends the session', as
     const replying = client.say(login).then(text => {
       reply = text
     })
-    await until(() => asked === count)
+    await until(() => loginCount === count)
     await settled()
     clock.advance(delayMs - 1)
     await settled()
@@ -236,7 +236,7 @@ test('each wrong password is answered later, and the third ends the session', as
 
 test('the relay names its account', async t => {
   const admission = { networks: networks(['127.0.0.0/8']), sender }
-  const { client, logged } = await given(t, { admission })
+  const { client, logged } = await setUp(t, { admission })
   assert.match(await client.say('MAIL FROM:<a@here.example> FOO=BAR'), /^555/)
   const [line] = logged.map(facts)
   assert.equal(line, {

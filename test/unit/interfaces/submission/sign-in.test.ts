@@ -32,9 +32,9 @@ const TOKEN = {
 
 function open(token: TokenHolder = TOKEN) {
   const clock = createManualClock()
-  const asked: string[] = []
+  const requests: string[] = []
   const find = async (token: string) => {
-    asked.push(token)
+    requests.push(token)
     return token === 're_good' ? { id, accountId, domain: 'here.example' } : undefined
   }
   const lines: Record<string, unknown>[] = []
@@ -47,7 +47,7 @@ function open(token: TokenHolder = TOKEN) {
     find: async (text: string) => (text === 'mh_good' ? token : undefined),
     noteUse: (id: Id) => void used.push(idText(id)),
   }
-  return { signIn: createSignIn({ apiKeys, accessTokens, clock, report }), clock, asked, used, lines }
+  return { signIn: createSignIn({ apiKeys, accessTokens, clock, report }), clock, requests, used, lines }
 }
 
 const sender = { accountId, apiKeyId: id, domain: 'here.example' }
@@ -101,10 +101,10 @@ for (const [what, name, password] of [
   })
 
 test('after five wrong ones an address is not heard for a minute, others are', async () => {
-  const { signIn, clock, asked } = open()
+  const { signIn, clock, requests } = open()
   for (let i = 0; i < 5; i++) assert.is(await signIn(HERE, 'resend', `re_${i}`), 'wrong')
   assert.is(await signIn(HERE, 'resend', 're_good'), 'too-many')
-  assert.is(asked.length, 5)
+  assert.is(requests.length, 5)
   assert.equal(await signIn('192.0.2.2', 'resend', 're_good'), { sender, credential })
   await clock.advance(60_000)
   assert.equal(await signIn(HERE, 'resend', 're_good'), { sender, credential })
@@ -119,13 +119,13 @@ test('a program with an old key does not stop those beside it whose key has been
 })
 
 test('a key that is named is not heard after ten wrong ones, from wherever they come', async () => {
-  const { signIn, clock, asked } = open()
+  const { signIn, clock, requests } = open()
   const name = wireId('key', id)
   await signIn('192.0.2.9', name, 're_good')
   for (let i = 0; i < 10; i++) assert.is(await signIn(`198.51.100.${i}`, name, 're_bad'), 'wrong')
-  const askedBefore = asked.length
+  const askedBefore = requests.length
   assert.is(await signIn('198.51.100.77', name.toUpperCase().replace('KEY_', 'key_'), 're_bad'), 'too-many')
-  assert.is(asked.length, askedBefore)
+  assert.is(requests.length, askedBefore)
   assert.equal(await signIn('192.0.2.9', name, 're_good'), { sender, credential })
   assert.equal(await signIn('198.51.100.77', 'resend', 're_good'), { sender, credential })
   await clock.advance(60_000)
@@ -134,12 +134,12 @@ test('a key that is named is not heard after ten wrong ones, from wherever they 
 
 test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under whatever user names', async () => {
   const { signIn, lines } = open()
-  const said: unknown[] = []
+  const message: unknown[] = []
   for (let i = 1; i <= 27; i++)
-    said.push(
+    message.push(
       await signIn(`2001:db8::${i.toString(16)}`, ['resend', 'Mailhorn', `user${i}`][i % 3]!, 're_bad'),
     )
-  assert.equal(said, [...Array(5).fill('wrong'), ...Array(22).fill('too-many')])
+  assert.equal(message, [...Array(5).fill('wrong'), ...Array(22).fill('too-many')])
   assert.is(await signIn('2001:db8:0:ff::1', 'resend', 're_good'), 'too-many')
   assert.equal(await signIn('2001:db8:0:100::1', 'resend', 're_good'), { sender, credential })
   assert.equal(
@@ -172,8 +172,8 @@ test('a key is known in the network in which it was right', async () => {
 
 test('wrong passwords sent at once are no more than those in a row', async () => {
   const { signIn } = open()
-  const said = await Promise.all(Array.from({ length: 30 }, (_, i) => signIn(HERE, 'resend', `re_${i}`)))
-  assert.is(said.filter(one => one === 'wrong').length, 5)
+  const message = await Promise.all(Array.from({ length: 30 }, (_, i) => signIn(HERE, 'resend', `re_${i}`)))
+  assert.is(message.filter(one => one === 'wrong').length, 5)
 })
 
 test.run()

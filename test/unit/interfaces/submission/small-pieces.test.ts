@@ -23,7 +23,7 @@ const PIECES = 5_000
 const HELD_MAX = 300
 const LOGIN = Buffer.from('\0resend\0re_key').toString('base64')
 
-async function given(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
+async function setUp(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
   const [clock, log] = [createManualClock(), createLog('silent')]
   const listener = await t.using(
     startSubmissionListener({
@@ -69,16 +69,16 @@ for (const isTls of [true, false])
     ['empty lines', '\r\n'.repeat(PIECES / 2)],
   ] as const)
     test(`port ${isTls ? 465 : 587}: ${what}, byte by byte while a login is checked, are not held as pieces`, async t => {
-      const asked = Promise.withResolvers<void>()
+      const requests = Promise.withResolvers<void>()
       const answer = Promise.withResolvers<'too-many'>()
-      const { socket } = await given(t, isTls, () => {
-        asked.resolve()
+      const { socket } = await setUp(t, isTls, () => {
+        requests.resolve()
         return answer.promise
       })
       // A login that is never answered would delay the close of the listener by three seconds.
       t.after(() => answer.resolve('too-many'))
       socket.write(`AUTH PLAIN ${LOGIN}\r\n`)
-      await asked.promise
+      await requests.promise
       const before = byteArrayCount()
       await sendByteByByte(socket, text)
       const held = byteArrayCount() - before
@@ -92,7 +92,7 @@ for (const [what, line] of [
 ] as const)
   test(`${what}, without end, end the connection after a few`, async t => {
     let checkCount = 0
-    const { socket } = await given(t, true, async () => {
+    const { socket } = await setUp(t, true, async () => {
       checkCount++
       return 'wrong'
     })

@@ -49,10 +49,10 @@ function email(...attachments: RemoteAttachment[]): PreparedEmail {
 async function open(t: TestContext) {
   const folder = await t.using(tempFolder())
   const clock = createManualClock()
-  const asked: OutboundRequest[] = []
+  const requests: OutboundRequest[] = []
   const answers: ((result: OutboundReply | OutboundFault) => void)[] = []
   const send = (request: OutboundRequest) => {
-    asked.push(request)
+    requests.push(request)
     return new Promise<OutboundReply | OutboundFault>(resolve => answers.push(resolve))
   }
   const blobs = createBlobFiles(join(folder.path, 'blobs'))
@@ -65,7 +65,7 @@ async function open(t: TestContext) {
     headers: OutboundReply['headers'] = {},
   ) => {
     await until(() => answers.length > 0)
-    const request = asked[asked.length - answers.length]!
+    const request = requests[requests.length - answers.length]!
     if (result instanceof Buffer)
       for (let at = 0; at < result.length; at += MIB) await request.into!(result.subarray(at, at + MIB))
     const status = typeof result === 'number' ? result : 200
@@ -75,7 +75,7 @@ async function open(t: TestContext) {
     const files = readdirSync(folder.path, { recursive: true, withFileTypes: true })
     return files.filter(entry => entry.isFile()).map(({ name }) => name)
   }
-  return { clock, asked, answer, begin, staged, drafts }
+  return { clock, requests, answer, begin, staged, drafts }
 }
 
 const sizes = (result: StagedAttachment[] | Refusal) => {
@@ -89,10 +89,10 @@ test('attachments: an email without remote attachments keeps its list', async t 
 })
 
 test('remote attachments: fetched one after another within the time limit of the request', async t => {
-  const { clock, asked, answer, begin } = await open(t)
+  const { clock, requests, answer, begin } = await open(t)
   const fetching = begin()
   const first = fetching.attachmentsOf(email(remote('a'), remote('b')))
-  await until(() => asked.length === 1)
+  await until(() => requests.length === 1)
   clock.advance(12_000)
   await answer()
   await answer(Buffer.from('xy'))
@@ -102,7 +102,7 @@ test('remote attachments: fetched one after another within the time limit of the
   await answer()
   assert.equal(sizes(await second), [1])
   assert.equal(
-    asked.map(({ url, limitMs }) => [url.at(-1), limitMs]),
+    requests.map(({ url, limitMs }) => [url.at(-1), limitMs]),
     [
       ['a', 30_000],
       ['b', 18_000],
@@ -112,7 +112,7 @@ test('remote attachments: fetched one after another within the time limit of the
 })
 
 test('remote attachments: a URL is fetched once per request', async t => {
-  const { asked, answer, begin, staged } = await open(t)
+  const { requests, answer, begin, staged } = await open(t)
   const fetching = begin()
   const emails = [email(remote('a'), remote('a')), email(remote('a')), email(remote('missing'))]
   const first = fetching.attachmentsOf(emails[0]!)
@@ -123,7 +123,7 @@ test('remote attachments: a URL is fetched once per request', async t => {
   await answer(404)
   assert.match(((await missing) as Refusal).message, /answers 404/)
   assert.match(((await fetching.attachmentsOf(emails[2]!)) as Refusal).message, /answers 404/)
-  assert.is(asked.length, 2)
+  assert.is(requests.length, 2)
   assert.is(staged.length, 1)
   const anew = begin().attachmentsOf(emails[1]!)
   await answer()
@@ -148,10 +148,10 @@ test('remote attachments: a large file is streamed to disk, a small one stays in
 })
 
 test('remote attachments: a failed fetch leaves no file on disk', async t => {
-  const { asked, answer, begin, drafts } = await open(t)
+  const { requests, answer, begin, drafts } = await open(t)
   const broken = begin().attachmentsOf(email(remote('a')))
-  await until(() => asked.length === 1)
-  await asked[0]!.into!(Buffer.alloc(MIB))
+  await until(() => requests.length === 1)
+  await requests[0]!.into!(Buffer.alloc(MIB))
   assert.is(drafts().length, 1)
   await answer(new OutboundFault('broken', 'the reply broke off'))
   assert.match(((await broken) as Refusal).message, /broke off/)
@@ -159,11 +159,11 @@ test('remote attachments: a failed fetch leaves no file on disk', async t => {
 })
 
 test('remote attachments: the size limit of each is the space left in the message', async t => {
-  const { asked, answer, begin } = await open(t)
+  const { requests, answer, begin } = await open(t)
   const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
   await answer(Buffer.alloc(20 * MIB))
   await answer(Buffer.alloc(8 * MIB))
-  const [first, second] = asked.map(({ limitBytes }) => limitBytes)
+  const [first, second] = requests.map(({ limitBytes }) => limitBytes)
   assert.ok(first! > 28_000_000 && first! < 31_000_000)
   assert.ok(second! > 8 * MIB && second! < first! - 20_000_000)
   const encodedOctets = ((await whole) as StagedAttachment[]).reduce(
@@ -174,16 +174,16 @@ test('remote attachments: the size limit of each is the space left in the messag
 })
 
 test('remote attachments: a full message has a limit of 0 bytes', async t => {
-  const { asked, answer, begin } = await open(t)
+  const { requests, answer, begin } = await open(t)
   const full = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX }
   const refused = begin().attachmentsOf(full)
   await answer(new OutboundFault('too-large', 'the reply is larger than 0 bytes'))
-  assert.is(asked[0]!.limitBytes, 0)
+  assert.is(requests[0]!.limitBytes, 0)
   assert.match(((await refused) as Refusal).message, /too large/)
 })
 
 test('remote attachments: a file too large for one email is fetched again for another, and its bytes count', async t => {
-  const { asked, answer, begin } = await open(t)
+  const { requests, answer, begin } = await open(t)
   const fetching = begin()
   const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MIB }
   const refused = fetching.attachmentsOf(narrow)
@@ -193,11 +193,11 @@ test('remote attachments: a file too large for one email is fetched again for an
   await answer(Buffer.alloc(10 * MIB))
   assert.equal(sizes(await taken), [10 * MIB])
   assert.equal(sizes(await fetching.attachmentsOf(email(remote('a')))), [10 * MIB])
-  assert.is(asked.length, 2)
+  assert.is(requests.length, 2)
 })
 
 test('remote attachments: all files of a request may have 56 MB together', async t => {
-  const { asked, answer, begin } = await open(t)
+  const { requests, answer, begin } = await open(t)
   const fetching = begin()
   for (const name of ['a', 'b']) {
     const whole = fetching.attachmentsOf(email(remote(name)))
@@ -206,12 +206,12 @@ test('remote attachments: all files of a request may have 56 MB together', async
   }
   const last = fetching.attachmentsOf(email(remote('c')))
   await answer(new OutboundFault('too-large', 'the reply is larger than that'))
-  assert.is(asked.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MIB)
+  assert.is(requests.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MIB)
   assert.ok(isRefusal(await last))
 })
 
 test('remote attachments: too many concurrent requests of an account are refused, others are not', async t => {
-  const { asked, answer, begin } = await open(t)
+  const { requests, answer, begin } = await open(t)
   const run = async (fetching: ReturnType<typeof begin>) => {
     const result = await fetching.attachmentsOf(email(remote('a')))
     fetching.end()
@@ -221,7 +221,7 @@ test('remote attachments: too many concurrent requests of an account are refused
   const busy = await run(begin())
   assert.ok(isRefusal(busy) && busy.refused === 'busy')
   const other = run(begin(newId(2)))
-  await until(() => asked.length === 3)
+  await until(() => requests.length === 3)
   for (let i = 0; i < 53; i++) await answer()
   for (const whole of await Promise.all([...waiting, other])) assert.not(isRefusal(whole))
 })

@@ -34,8 +34,8 @@ async function open(t: TestContext) {
       return work.promise
     })
     answer.then(
-      given => {
-        state.answer = given
+      input => {
+        state.answer = input
       },
       error => {
         state.answer = error

@@ -26,7 +26,7 @@ const TOPICS = ['opt_in', 'opt_out'] as const
 interface ModelContact {
   hasLeft: boolean
   /** Explicit subscriptions by topic. */
-  said: Map<number, boolean>
+  text: Map<number, boolean>
 }
 type Scope = number | 'everything'
 
@@ -52,12 +52,12 @@ class Model {
   add(audience: number, person: number, contact: ModelContact): void {
     const left = this.left[person]!
     if (left.has('everything')) contact.hasLeft = true
-    for (const topic of TOPICS.keys()) if (left.has(topic)) contact.said.set(topic, false)
+    for (const topic of TOPICS.keys()) if (left.has(topic)) contact.text.set(topic, false)
     this.contacts[audience]!.set(person, contact)
   }
 
-  isIn({ said }: ModelContact, topic: number): boolean {
-    return said.get(topic) ?? TOPICS[topic] === 'opt_in'
+  isIn({ text }: ModelContact, topic: number): boolean {
+    return text.get(topic) ?? TOPICS[topic] === 'opt_in'
   }
 
   /** Returns the recipients of a broadcast to the audience. */
@@ -112,14 +112,14 @@ const step = fc.oneof(
         isUpdate: boolean
         column: string
         rows: [number, boolean][]
-        said: [number, boolean][]
+        text: [number, boolean][]
       }
     >('import', {
       audience,
       isUpdate: fc.boolean(),
       column: fc.constantFrom('unsubscribed', 'dnc', 'Status'),
       rows: fc.array(fc.tuple(person, fc.boolean()), { maxLength: 4 }),
-      said: fc.uniqueArray(fc.tuple(topic, fc.boolean()), { maxLength: 2, selector: ([one]) => one }),
+      text: fc.uniqueArray(fc.tuple(topic, fc.boolean()), { maxLength: 2, selector: ([one]) => one }),
     }),
   },
   {
@@ -298,7 +298,7 @@ class History {
     const fields = this.#fields(person, hasLeft)
     await run('addContact', { ...this.#at(audience), id: newId(clock.now()), fields })
     if (!this.#model.contacts[audience]!.has(person))
-      this.#model.add(audience, person, { hasLeft, said: new Map() })
+      this.#model.add(audience, person, { hasLeft, text: new Map() })
   }
 
   async #change(step: Place & { hasLeft: boolean; byId: boolean; isEverywhere: boolean }) {
@@ -337,8 +337,8 @@ class History {
     if (this.#model.contacts[audience]!.has(person)) return
     const known = this.#known(person)
     const stays = known.length > 0 && known.every(contact => contact.hasLeft)
-    const said = new Map(known[0]?.said)
-    this.#model.add(audience, person, { hasLeft: hasLeft || stays, said })
+    const text = new Map(known[0]?.text)
+    this.#model.add(audience, person, { hasLeft: hasLeft || stays, text })
   }
 
   /** Contacts of the person, those of older audiences first. */
@@ -355,7 +355,7 @@ class History {
     this.#model.contacts[audience]!.delete(person)
   }
 
-  async #import({ audience, isUpdate, column, rows, said }: Extract<Step, { what: 'import' }>) {
+  async #import({ audience, isUpdate, column, rows, text }: Extract<Step, { what: 'import' }>) {
     const { importContacts, topicIds } = this.#account
     const cell = (hasLeft: boolean) => {
       if (column === 'Status') return hasLeft ? 'unsubscribed' : 'subscribed'
@@ -365,12 +365,12 @@ class History {
     const bytes = () => inPieces(Buffer.from(`email,${column}\n${lines.join('')}`), 1_000)
     const plan = await surveyImport({ bytes: bytes(), charset: undefined })
     const { accountId, audienceId } = this.#at(audience)
-    const subscriptions = said.map(([topic, subscribed]) => ({ topicId: topicIds[topic]!, subscribed }))
+    const subscriptions = text.map(([topic, subscribed]) => ({ topicId: topicIds[topic]!, subscribed }))
     const onExisting = isUpdate ? 'update' : 'skip'
     await importContacts({
       ...{ accountId, audienceId, onExisting, subscriptions, plan, charset: undefined, bytes: bytes() },
     })
-    for (const [person, hasLeft] of rows) this.#importRow(audience, person, hasLeft, isUpdate, said)
+    for (const [person, hasLeft] of rows) this.#importRow(audience, person, hasLeft, isUpdate, text)
   }
 
   #importRow(
@@ -383,11 +383,11 @@ class History {
     const contacts = this.#model.contacts[audience]!
     const known = contacts.get(person)
     if (known && !isUpdate) return
-    const contact = known ?? { hasLeft, said: new Map<number, boolean>() }
+    const contact = known ?? { hasLeft, text: new Map<number, boolean>() }
     if (hasLeft) contact.hasLeft = true
     for (const [topic, isIn] of wanted)
-      if (isIn !== this.#model.isIn(contact, topic) && !(isIn && contact.said.get(topic) === false))
-        contact.said.set(topic, isIn)
+      if (isIn !== this.#model.isIn(contact, topic) && !(isIn && contact.text.get(topic) === false))
+        contact.text.set(topic, isIn)
     if (!known) this.#model.add(audience, person, contact)
   }
 
@@ -400,7 +400,7 @@ class History {
     this.#model.left[person]!.add(topic ?? 'everything')
     for (const contact of this.#model.of(person))
       if (topic === null) contact.hasLeft = true
-      else contact.said.set(topic, false)
+      else contact.text.set(topic, false)
   }
 
   async #prefer({ person, topics, ofLink }: { person: number; topics: number[]; ofLink: number | null }) {
@@ -422,7 +422,7 @@ class History {
       if (isIn) left.delete(topic)
       else left.add(topic)
       for (const contact of contacts)
-        if (this.#model.isIn(contact, topic) !== isIn) contact.said.set(topic, isIn)
+        if (this.#model.isIn(contact, topic) !== isIn) contact.text.set(topic, isIn)
     }
   }
 
@@ -436,7 +436,7 @@ class History {
       ...(isEverywhere ? { reach: 'account' as const } : {}),
     })
     const reached = this.#model.reached(audience, person, isEverywhere)
-    for (const contact of reached) contact.said.set(topic, isIn)
+    for (const contact of reached) contact.text.set(topic, isIn)
     if (reached.length > 0 && isIn) this.#model.left[person]!.delete(topic)
     if (reached.length > 0 && !isIn && isEverywhere) this.#model.left[person]!.add(topic)
   }

@@ -137,9 +137,9 @@ export async function openBroadcasts(
       return taken(await broadcasts.create(accountId, { ...draft(over), by: null }, { at })).broadcast.id
     },
     /** Takes steps that are due, at most so many; how many there were. */
-    async work(most = 1_000, over: Partial<RunnerOptions> = {}): Promise<number> {
+    async work(max = 1_000, over: Partial<RunnerOptions> = {}): Promise<number> {
       let steps = 0
-      for (; steps < most; steps++) {
+      for (; steps < max; steps++) {
         const { due } = await findDueBroadcast(store.db, clock.now())
         if (!due) break
         await takeStep({ ...runner, ...over }, due, clock.now())

@@ -143,8 +143,8 @@ test('sending: unwilling and suppressed contacts are skipped, up to the time of 
 test('sending: a topic with default opt-out goes only to contacts who have opted in', async t => {
   const { contacts, topic, say, sending, work, addresses } = await openBroadcasts(t)
   const topicId = topic('opt_out')
-  const [asked] = contacts(manyContacts(3))
-  say(asked!, topicId, 1)
+  const [requests] = contacts(manyContacts(3))
+  say(requests!, topicId, 1)
   await sending({ topicId })
   await work()
   assert.equal(addresses(), ['c0@there.test'])
@@ -395,14 +395,14 @@ test('sending: a property key with any characters is a placeholder if contacts h
     html: '<style>{{ a: b }}</style><p>{{contact.Company/Team}} {{{Company/Team}}} {{ plan (old) | none }} {{e.g. this}}</p>',
     text: '{{a/b|<nothing>}} {{Kunden-Nr.}} {{each: items}}',
   })
-  const said = [
+  const answerText = [
     '<style>{{ a: b }}</style><p>R&amp;D R&D pro that</p>',
     '<style>{{ a: b }}</style><p>  none </p>',
   ]
   const sample = await broadcasts.preview(accountId, id, ann!)
   if (!sample || isRefusal(sample)) throw new Error(JSON.stringify(sample))
   assert.is(sample.subject, 'No. 17')
-  assert.ok(sample.html!.endsWith(said[0]!), sample.html!)
+  assert.ok(sample.html!.endsWith(answerText[0]!), sample.html!)
   assert.match(sample.html!, />R&amp;D&#847;/)
   assert.is(sample.text, 'x 17 {{each: items}}')
   const { findings } = (await broadcasts.lint(accountId, id))!
@@ -427,7 +427,7 @@ test('sending: a property key with any characters is a placeholder if contacts h
   const emails = await db.selectFrom('emails').selectAll().orderBy('id').execute()
   const words = emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, () => ''))
   for (const [i, { html, text }] of words.entries()) {
-    assert.ok(html!.endsWith(said[i]!), html!)
+    assert.ok(html!.endsWith(answerText[i]!), html!)
     assert.match(html!, i === 0 ? />R&amp;D&#847;/ : />you &amp; yours&#847;/)
     assert.is(text, ['x 17 {{each: items}}', '<nothing> 18 {{each: items}}'][i])
   }

@@ -9,10 +9,10 @@ const IDLE = 0.2
 const BUSY = 0.95
 const TICK_MS = 50
 
-function open({ most = 500, busyShare = IDLE } = {}) {
+function open({ limit = 500, busyShare = IDLE } = {}) {
   const clock = createManualClock()
   const thread = { busyShare }
-  const adaptiveLimit = createAdaptiveLimit({ clock, busyShare: () => thread.busyShare, most })
+  const adaptiveLimit = createAdaptiveLimit({ clock, busyShare: () => thread.busyShare, max: limit })
   const underWay: (() => void)[] = []
   let woken = 0
   adaptiveLimit.onRoom(() => woken++)
@@ -54,7 +54,7 @@ test('32 deliveries are in progress at first, and each that ends admits another'
 })
 
 test('a lower maximum is the limit', () => {
-  assert.is(open({ most: 10 }).fill(), 10)
+  assert.is(open({ limit: 10 }).fill(), 10)
 })
 
 test('deliveries that wait for the network are not counted, and the listener is called', () => {
@@ -84,7 +84,7 @@ test('the end of a delivery that is no longer counted admits no other', () => {
 })
 
 test('the limit grows up to the maximum while it is reached and the thread has time left', () => {
-  const opened = open({ most: 60 })
+  const opened = open({ limit: 60 })
   assert.is(spend(opened, 1), 40)
   assert.is(spend(opened, 1), 50)
   assert.is(spend(opened, 3), 60)

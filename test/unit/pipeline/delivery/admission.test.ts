@@ -47,7 +47,7 @@ function open({
   const deliveries = Array.from({ length: claimed }, (_, i) => ({ address: `d${i}`, accountId: ACCOUNT }))
   path.ready.put(deliveryClass, deliveries as ClaimedDelivery[])
   const adaptiveLimit: AdaptiveLimit = { room: cpuRoom, enter: () => () => {}, onRoom() {} }
-  const slots = createSlots({ adaptiveLimit, most: threadSlots, maxPerAccount: accountSlots })
+  const slots = createSlots({ adaptiveLimit, max: threadSlots, maxPerAccount: accountSlots })
   const admit = (others = 0) => {
     const next = admitNext(path, slots, others)
     return typeof next === 'string' ? next : next.delivery.address

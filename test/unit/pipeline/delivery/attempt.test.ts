@@ -131,14 +131,14 @@ for (const early of ['250 2.0.0 queued early', '250 ok', '251 2.1.5 will forward
   })
 
 test('a refusal that names an address, a domain or a host of ours does not blame the recipient', async t => {
-  const said = [
+  const answerText = [
     ['550 5.1.1 <bob@there.test> does not exist', true],
     ['550 5.1.1 <ann@acme.test> does not exist', false],
     ['550 <bob@there.test>: Recipient address rejected: Domain acme.test not found', false],
     ['550 5.1.1 mailbox b+token@send.here.test not found', false],
     ['550 5.1.2 out.mailhorn.test: no such host', false],
   ] as const
-  for (const [rcpt, blamesAddress] of said) {
+  for (const [rcpt, blamesAddress] of answerText) {
     const { options } = await open(t, HOSTS, { at: { rcpt } })
     const message = [Buffer.from('From: Ann <ann@acme.test>\r\nSubject: hello\r\n\r\nHello there.\r\n')]
     const transaction = mailTo('bob', { message, size: message[0]!.length })
@@ -351,8 +351,8 @@ test('a host that fails on current TLS options gets reduced ones for an hour', a
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
   const clock = createManualClock()
   const tlsPolicies = createHostTlsPolicies({ clock, authorities: [testAuthority()], dane: null })
-  const versionOf = async (asked: MessageTls) =>
-    (await to('ok', ['mx.test'], { tlsPolicies }, asked)).hostAttempts[0]!.tls?.version
+  const versionOf = async (requests: MessageTls) =>
+    (await to('ok', ['mx.test'], { tlsPolicies }, requests)).hostAttempts[0]!.tls?.version
   assert.is(await versionOf('any'), 'TLSv1.2')
   assert.is(mxs[0]!.sessionCount, 2)
   clock.advance(3_600_000)
@@ -496,7 +496,7 @@ test('a host that is silent without pipelining, too, is not tried a third time',
   assert.is(mxs[0]!.sessionCount, 2)
 })
 
-for (const asked of ['enforced', 'required'] as const) {
+for (const requests of ['enforced', 'required'] as const) {
   for (const [tls, reason] of [
     ['expired', /expired/],
     ['wrong-name', /altnames/],
@@ -506,7 +506,7 @@ for (const asked of ['enforced', 'required'] as const) {
     ['refused-454', /454/],
     ['off', /does not offer STARTTLS/],
   ] as const)
-    test(`${asked}: a host with TLS ${tls} gets nothing, and the next one is tried`, async t => {
+    test(`${requests}: a host with TLS ${tls} gets nothing, and the next one is tried`, async t => {
       const { to, mxs } = await open(
         t,
         `${HOSTS}\nmx.test A 127.0.0.3`,
@@ -514,11 +514,11 @@ for (const asked of ['enforced', 'required'] as const) {
         { tls: 'good', extensions: ['REQUIRETLS'] },
       )
       const tlsPolicies = trustingPolicies()
-      const alone = await to('ok', ['mx1.test'], { tlsPolicies }, asked)
+      const alone = await to('ok', ['mx1.test'], { tlsPolicies }, requests)
       assert.equal([alone.kind, alone.class], ['deferred', 'unknown'])
       assert.match(alone.hostAttempts[0]!.reply, reason)
       assert.is(alone.hostAttempts[0]!.policy, 'domain')
-      const both = await to('ok', ['mx1.test', 'mx.test'], { tlsPolicies }, asked)
+      const both = await to('ok', ['mx1.test', 'mx.test'], { tlsPolicies }, requests)
       assert.is(both.kind, 'delivered')
       assert.is(both.hostAttempts.at(-1)!.tls?.verified, true)
       assert.is(mxs[0]!.messages.length, 0)
@@ -528,8 +528,8 @@ for (const asked of ['enforced', 'required'] as const) {
 test('an unverified session is not reused for a message that requires verification', async t => {
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
   const tlsPolicies = trustingPolicies()
-  for (const asked of ['any', 'enforced', 'any', 'enforced'] as const)
-    await to('ok', ['mx.test'], { tlsPolicies }, asked)
+  for (const requests of ['any', 'enforced', 'any', 'enforced'] as const)
+    await to('ok', ['mx.test'], { tlsPolicies }, requests)
   assert.equal(
     mxs[0]!.messages.map(({ sessionId }) => sessionId),
     [1, 2, 1, 2],

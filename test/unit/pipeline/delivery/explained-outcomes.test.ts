@@ -34,8 +34,8 @@ function explained(result: AttemptResult, expiresAt = claimed.expiresAt) {
 
 function refused(phase: 'mail' | 'rcpt' | 'data' | 'final-dot', line: string): AttemptResult {
   const { code, text } = parseReplyLine(line)!
-  const said: RecipientResult = { kind: 'refused', phase, reply: replyOf(code, [text]), local: false }
-  return resultOf(said, HOST, () => ({ recipient: 'ben@corp.example', ours: ['news@shop.example'] }))
+  const answerText: RecipientResult = { kind: 'refused', phase, reply: replyOf(code, [text]), local: false }
+  return resultOf(answerText, HOST, () => ({ recipient: 'ben@corp.example', ours: ['news@shop.example'] }))
 }
 
 /** Phase, reply, and the code that explains it. */

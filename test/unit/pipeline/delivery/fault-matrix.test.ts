@@ -185,10 +185,10 @@ function storyOf({ kind }: AttemptResult, [first, second]: Scene['mxs']): Story 
 /** Nothing is kept that could not be used, and in the end there is no connection and no timer. */
 async function requireOrder(scene: Scene) {
   const { clock, pool, mxs } = scene
-  const kept = pool.take('mx1.test mx2.test', 'ok@there.test') ?? pool.take('mx1.test', 'ok@there.test')
-  if (kept) {
-    assert.ok(kept.session.alive)
-    pool.give('kept', kept, 'ok@there.test')
+  const remaining = pool.take('mx1.test mx2.test', 'ok@there.test') ?? pool.take('mx1.test', 'ok@there.test')
+  if (remaining) {
+    assert.ok(remaining.session.alive)
+    pool.give('kept', remaining, 'ok@there.test')
   }
   await throughSilence(scene, pool.close())
   await until(() => [...sockets].every(({ destroyed }) => destroyed))

@@ -56,7 +56,7 @@ function endingOf(
 }
 
 /** Unpacks the recorded attempt. */
-function said({ record }: Finish) {
+function recordOf({ record }: Finish) {
   return readRecord(record.packed)
 }
 
@@ -104,7 +104,7 @@ test('the record names delivery and attempt, and contains all host attempts', ()
   )
   assert.equal([startedAt, finishedAt], [ACCEPTED_AT + 500, ACCEPTED_AT + 1_000])
   assert.equal(
-    { ...said(done), transcript: 0 },
+    { ...recordOf(done), transcript: 0 },
     {
       phase: 'rcpt',
       reply: '250 taken',
@@ -114,7 +114,7 @@ test('the record names delivery and attempt, and contains all host attempts', ()
       transcript: 0,
     },
   )
-  assert.equal(JSON.parse(said(done).transcript!), hostAttempts)
+  assert.equal(JSON.parse(recordOf(done).transcript!), hostAttempts)
 })
 
 test('deferred: the retry schedule sets the next attempt, and the event has the reply', () => {
@@ -220,7 +220,7 @@ test('bounced without a host: our status code replaces the reply', () => {
   assert.is(done.error, '5.1.10 there.test takes no mail (null MX)')
   const { code, enhanced_code, mx_host } = done.event.data.bounce as Record<string, unknown>
   assert.equal([code, enhanced_code, mx_host], [null, '5.1.10', null])
-  const { mxHost, mxIp, tls, transcript } = said(done)
+  const { mxHost, mxIp, tls, transcript } = recordOf(done)
   assert.equal([mxHost, mxIp, tls, transcript], [null, null, null, null])
 })
 
@@ -257,8 +257,8 @@ test('transmitted messages record signature and time; others do not', () => {
   const at = ACCEPTED_AT + 1_000
   const handed = finish(endingOf('deferred', '451 later'))
   assert.equal([handed.handedOverAt, handed.signedAt, handed.signatures], [at - 500, at - 500, '[]'])
-  const kept = finish(endingOf('failed', 'gone', { hostAttempts: [] }), { message: null })
-  assert.equal([kept.handedOverAt, kept.signedAt, kept.signatures], [null, null, null])
+  const remaining = finish(endingOf('failed', 'gone', { hostAttempts: [] }), { message: null })
+  assert.equal([remaining.handedOverAt, remaining.signedAt, remaining.signatures], [null, null, null])
 })
 
 test('signatures are kept for a retry, and a fingerprint of them at the end', () => {

@@ -7,7 +7,7 @@ const test = suite('delivery/notice-message')
 
 const AT = Date.UTC(2026, 10, 21, 12)
 
-function noticeOf(given: Partial<NoticeSource> = {}): string {
+function noticeOf(args: Partial<NoticeSource> = {}): string {
   const { message } = noticeMessage({
     action: 'failed',
     facts: { text: '550 5.1.1 no such user', host: 'mx.there.example', status: '5.1.1' },
@@ -20,7 +20,7 @@ function noticeOf(given: Partial<NoticeSource> = {}): string {
     from: 'mailer-daemon@here.example',
     mailHost: 'mail.here.example',
     messageId: '<x.0.failed@here.example>',
-    ...given,
+    ...args,
   })
   return message.toString('latin1')
 }

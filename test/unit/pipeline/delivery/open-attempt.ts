@@ -55,12 +55,12 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
     recipient: string,
     names = ['mx1.test', 'mx2.test', 'mx3.test'],
     over: Partial<SmtpOptions> = {},
-    asked: MessageTls = 'any',
+    requests: MessageTls = 'any',
   ) =>
     attemptHosts(
       { ...options, ...over },
-      wayOver(names, asked),
-      mailTo(recipient, { requireTls: asked === 'required' }),
+      wayOver(names, requests),
+      mailTo(recipient, { requireTls: requests === 'required' }),
     )
   return { mxs, pool, options, to, zone: server }
 }
@@ -80,18 +80,18 @@ export function mailTo(localPart: string, over: Partial<Transaction> = {}): Tran
 /** Over hosts in this order, whose names are known to be right. */
 export function wayOver(
   names: readonly string[],
-  asked: MessageTls = 'any',
+  requests: MessageTls = 'any',
   over: Partial<DomainSecurity> = {},
 ): NextHop {
   const hosts = names.map((name, preference) => ({ name, preference }))
   const security = {
     sts: null,
-    secureHosts: asked === 'required' ? names : [],
+    secureHosts: requests === 'required' ? names : [],
     unknown: null,
     bogus: null,
     ...over,
   }
-  const nextHop = nextHopTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
+  const nextHop = nextHopTo({ domain: 'there.test', hostSet: SITE, hosts, security }, requests)
   if ('reason' in nextHop) throw new Error(nextHop.reason)
   return nextHop
 }

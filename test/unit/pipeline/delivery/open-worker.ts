@@ -135,9 +135,9 @@ export async function openWorker(
       adaptiveLimit: createAdaptiveLimit({
         clock: systemClock,
         busyShare: createEventLoopUtilization(),
-        most: slots,
+        max: slots,
       }),
-      most: slots,
+      max: slots,
       maxPerAccount: slots,
     }),
     limitsOf: destinationLimits({}),

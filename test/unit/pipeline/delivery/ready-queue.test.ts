@@ -10,7 +10,7 @@ const test = suite('delivery/ready-queue')
 const { transactional } = DELIVERY_CLASS
 const OTHER_CLASS = transactional + 1
 
-function given(deliveryClass: number, ...claimed: readonly (readonly [name: string, count: number])[]) {
+function setUp(deliveryClass: number, ...claimed: readonly (readonly [name: string, count: number])[]) {
   const waiting = { count: 0 }
   const queue = createReadyQueue(waiting)
   const accounts = new Map<string, Id>()
@@ -35,19 +35,19 @@ function given(deliveryClass: number, ...claimed: readonly (readonly [name: stri
 
 for (const deliveryClass of [transactional, OTHER_CLASS])
   test(`class ${deliveryClass}: one delivery of another account waits for one of each account before it`, () => {
-    const { take } = given(deliveryClass, ['eve', 150], ['mal', 150], ['ann', 2])
+    const { take } = setUp(deliveryClass, ['eve', 150], ['mal', 150], ['ann', 2])
     const order = Array.from({ length: 7 }, () => take())
     assert.equal(order, ['eve 0', 'mal 0', 'ann 0', 'eve 1', 'mal 1', 'ann 1', 'eve 2'])
   })
 
 test('deliveries of one account keep their order', () => {
-  const { take, waiting } = given(transactional, ['ann', 3])
+  const { take, waiting } = setUp(transactional, ['ann', 3])
   assert.equal([take(), take(), take(), take()], ['ann 0', 'ann 1', 'ann 2', undefined])
   assert.is(waiting.count, 0)
 })
 
 test('an account that has as many deliveries in progress as it may have is passed over, and keeps its turn', () => {
-  const { take } = given(transactional, ['eve', 2], ['ann', 2])
+  const { take } = setUp(transactional, ['eve', 2], ['ann', 2])
   assert.is(
     take(name => name !== 'eve'),
     'ann 0',
@@ -60,7 +60,7 @@ test('an account that has as many deliveries in progress as it may have is passe
 })
 
 test('deliveries that were taken back are not served', () => {
-  const { queue, waiting, take, nameOf } = given(transactional, ['eve', 50], ['ann', 1])
+  const { queue, waiting, take, nameOf } = setUp(transactional, ['eve', 50], ['ann', 1])
   assert.is(queue.clear(delivery => nameOf(delivery) === 'eve').length, 50)
   assert.is(waiting.count, 1)
   assert.equal([take(), take()], ['ann 0', undefined])

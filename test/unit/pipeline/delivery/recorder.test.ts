@@ -11,11 +11,11 @@ const test = suite('recorder')
 function openRecorder() {
   const clock = createManualClock()
   const stopping = new AbortController()
-  const asked: { finish: Finish; answer: PromiseWithResolvers<boolean> }[] = []
+  const requests: { finish: Finish; answer: PromiseWithResolvers<boolean> }[] = []
   const recorder = createRecorder(
     (_, finish) => {
       const answer = Promise.withResolvers<boolean>()
-      asked.push({ finish: finish as Finish, answer })
+      requests.push({ finish: finish as Finish, answer })
       return answer.promise as never
     },
     clock,
@@ -24,7 +24,7 @@ function openRecorder() {
   return {
     clock,
     stopping,
-    asked,
+    requests,
     recorder,
     record: (name: string) => recorder.record({ address: name } as Finish),
   }
@@ -36,39 +36,39 @@ const reject = async (entry: { answer: PromiseWithResolvers<boolean> } | undefin
 }
 
 test("a result is stored at once, and the store's answer is returned", async () => {
-  const { asked, record } = openRecorder()
+  const { requests, record } = openRecorder()
   const [good, stale] = [record('a'), record('b')]
   assert.equal(
-    asked.map(({ finish }) => finish.address),
+    requests.map(({ finish }) => finish.address),
     ['a', 'b'],
   )
-  asked[1]!.answer.resolve(false)
-  asked[0]!.answer.resolve(true)
+  requests[1]!.answer.resolve(false)
+  requests[0]!.answer.resolve(true)
   assert.equal([await good, await stale], [true, false])
 })
 
 test('while the store is unavailable, storing is retried every second', async () => {
-  const { asked, record, clock } = openRecorder()
+  const { requests, record, clock } = openRecorder()
   const recording = record('a')
   for (let tries = 1; tries <= 3; tries++) {
-    await reject(asked.at(-1), new StorageUnavailable('disk full'))
-    assert.is(asked.length, tries)
+    await reject(requests.at(-1), new StorageUnavailable('disk full'))
+    assert.is(requests.length, tries)
     clock.advance(999)
     await settled()
-    assert.is(asked.length, tries)
+    assert.is(requests.length, tries)
     clock.advance(1)
     await settled()
-    assert.is(asked.length, tries + 1)
+    assert.is(requests.length, tries + 1)
   }
-  asked.at(-1)!.answer.resolve(true)
+  requests.at(-1)!.answer.resolve(true)
   assert.is(await recording, true)
   assert.is(clock.timerCount, 0)
 })
 
 test('drained() waits for results that cannot be stored, up to its limit', async () => {
-  const { asked, record, recorder, clock } = openRecorder()
+  const { requests, record, recorder, clock } = openRecorder()
   record('a').catch(() => {})
-  await reject(asked[0], new StorageUnavailable('disk full'))
+  await reject(requests[0], new StorageUnavailable('disk full'))
   let left: number | undefined
   const draining = recorder.drained(5_000).then(count => {
     left = count
@@ -81,32 +81,32 @@ test('drained() waits for results that cannot be stored, up to its limit', async
   assert.is(left, 1)
 
   const again = recorder.drained(5_000)
-  asked.at(-1)!.answer.resolve(true)
+  requests.at(-1)!.answer.resolve(true)
   assert.equal([await again, clock.timerCount], [0, 0])
 })
 
 test('any other error of the store rejects the record', async () => {
-  const { asked, record, clock } = openRecorder()
+  const { requests, record, clock } = openRecorder()
   const recording = record('a').catch(error => error.message)
-  await reject(asked[0], new Error('a bug'))
+  await reject(requests[0], new Error('a bug'))
   assert.is(await recording, 'a bug')
   assert.is(clock.timerCount, 0)
 })
 
 test('stopping ends the retries and leaves no timer', async () => {
-  const { asked, record, clock, stopping } = openRecorder()
+  const { requests, record, clock, stopping } = openRecorder()
   const waiting = record('a').catch(error => error.message)
   const asking = record('b').catch(error => error.constructor)
-  await reject(asked[0], new StorageUnavailable('disk full'))
+  await reject(requests[0], new StorageUnavailable('disk full'))
   stopping.abort(new Error('the delivery worker is stopping'))
   assert.is(await waiting, 'the delivery worker is stopping')
-  await reject(asked[1], new StorageUnavailable('disk full'))
+  await reject(requests[1], new StorageUnavailable('disk full'))
   assert.is(await asking, StorageUnavailable)
   assert.is(clock.timerCount, 0)
 })
 
 test('results that can be stored are stored while the recorder stops', async () => {
-  const { asked, record, recorder, stopping } = openRecorder()
+  const { requests, record, recorder, stopping } = openRecorder()
   const recording = record('a')
   stopping.abort(new Error('stopping'))
   let drained = false
@@ -115,13 +115,13 @@ test('results that can be stored are stored while the recorder stops', async () 
   })
   await settled()
   assert.is(drained, false)
-  asked[0]!.answer.resolve(true)
+  requests[0]!.answer.resolve(true)
   assert.is(await recording, true)
   await draining
 })
 
 test('room() waits while 256 results are not stored', async () => {
-  const { asked, record, recorder } = openRecorder()
+  const { requests, record, recorder } = openRecorder()
   for (let i = 0; i < 255; i++) void record(`${i}`)
   await recorder.room()
   void record('last')
@@ -131,15 +131,15 @@ test('room() waits while 256 results are not stored', async () => {
   })
   await settled()
   assert.is(room, false)
-  asked[7]!.answer.resolve(true)
+  requests[7]!.answer.resolve(true)
   await waiting
 })
 
 test('a result that cannot be stored makes room like any other', async () => {
-  const { asked, record, recorder } = openRecorder()
+  const { requests, record, recorder } = openRecorder()
   for (let i = 0; i < 256; i++) record(`${i}`).catch(() => {})
   const room = recorder.room()
-  await reject(asked[0], new Error('a bug'))
+  await reject(requests[0], new Error('a bug'))
   await room
 })
 

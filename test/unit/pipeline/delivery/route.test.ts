@@ -43,9 +43,9 @@ async function open(t: TestContext) {
     smartHostOf: () => undefined,
     ownNames: ['mail.mailhorn.test'],
   })
-  const asked = (name: string) =>
+  const requests = (name: string) =>
     zone.queries.filter(query => query.name === name && query.type === 'MX').length
-  return { zone, clock, resolver, router, asked }
+  return { zone, clock, resolver, router, requests }
 }
 
 test('mail goes to the MX hosts, most preferred first', async t => {
@@ -138,16 +138,16 @@ test('simulator domains need no lookup', async t => {
 })
 
 test('a route is cached for a minute, and concurrent lookups are shared', async t => {
-  const { router, asked, clock, zone } = await open(t)
+  const { router, requests, clock, zone } = await open(t)
   const routes = await Promise.all(Array.from({ length: 10 }, () => router.routeOf('there.test')))
   assert.is(new Set(routes).size, 1)
-  assert.is(asked('there.test'), 1)
+  assert.is(requests('there.test'), 1)
   zone.remove('there.test')
   clock.advance(59_000)
   assert.is((await router.routeOf('there.test')).target.kind, 'hosts')
   clock.advance(2_000)
   assert.is((await router.routeOf('there.test')).target.kind, 'undeliverable')
-  assert.is(asked('there.test'), 2)
+  assert.is(requests('there.test'), 2)
 })
 
 test('an unknown route is looked up again after five seconds', async t => {
@@ -245,7 +245,7 @@ test('mail of a hosted domain that would loop or has no host is delivered locall
 })
 
 test('a general smart host does not get mail that would return here; one for the domain does', async t => {
-  const { resolver, clock, asked } = await open(t)
+  const { resolver, clock, requests } = await open(t)
   const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
   const relay = (name: string): SmartHost => ({
     ...{ name, host: 'relay.test', port: 587, tls: 'required', login: null },
@@ -263,7 +263,7 @@ test('a general smart host does not get mail that would return here; one for the
   assert.is((await router.routeOf('empty.test')).destination, 'here')
   for (const name of ['there.test', 'broken.test', 'other.test'])
     assert.equal(await router.routeOf(name), relayed('smart-host'), name)
-  assert.is(asked('other.test'), 0)
+  assert.is(requests('other.test'), 0)
   named = relay('smart-host-own')
   assert.equal(await router.routeOf('loop.test'), relayed('smart-host-own'))
 })

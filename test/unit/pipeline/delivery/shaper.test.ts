@@ -36,14 +36,14 @@ const many = (count: number, prefix = 'd') =>
 
 interface OpenOptions {
   limits?: Partial<DestinationLimits>
-  most?: number
+  limit?: number
   maxPerAccount?: number
   /** Our addresses. */
   ips?: readonly string[]
 }
 
 /** Shaper whose deliveries end when the test says so. */
-function openShaper({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = [] }: OpenOptions = {}) {
+function openShaper({ limits = {}, limit = 10_000, maxPerAccount = 10_000, ips = [] }: OpenOptions = {}) {
   const clock = createManualClock()
   const sourceIps = createSourceIps(
     ips.map(address => ({ address, name: null })),
@@ -63,7 +63,7 @@ function openShaper({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = 
   const caps = new Map<string, number>()
   const real = new Shaper({
     clock,
-    slots: createSlots({ adaptiveLimit: NO_CROWD, most, maxPerAccount }),
+    slots: createSlots({ adaptiveLimit: NO_CROWD, max: limit, maxPerAccount }),
     warmupBudgets: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: destination => caps.get(destination) ?? null,
@@ -143,7 +143,7 @@ function openShaper({ limits = {}, most = 10_000, maxPerAccount = 10_000, ips = 
 }
 
 test('slow hosts: a delivery that waits on frees its slot, and no other one of its path starts', async () => {
-  const { destinations, begun, underWay, end, endAll } = openShaper({ most: 4, limits: { connections: 2 } })
+  const { destinations, begun, underWay, end, endAll } = openShaper({ limit: 4, limits: { connections: 2 } })
   for (const name of ['a', 'b', 'c', 'd']) destinations.take(name, many(1, name))
   assert.equal(begun, ['a0', 'b0', 'c0'])
   const { slot } = underWay.get('a0')!
@@ -158,7 +158,7 @@ test('slow hosts: a delivery that waits on frees its slot, and no other one of i
 })
 
 test('slow hosts: the freed slot goes to another path, although further mail of the slow one waits first', async () => {
-  const { destinations, begun, underWay, endAll } = openShaper({ most: 1 })
+  const { destinations, begun, underWay, endAll } = openShaper({ limit: 1 })
   destinations.take('a', many(2, 'a'))
   destinations.take('b', many(1, 'b'))
   assert.equal(begun, ['a0'])
@@ -322,7 +322,7 @@ test('deliveries are not pipelined when fewer are ready than are in progress', a
 
 for (const [what, options] of [
   ['goes slowly by order', { limits: { messagesPerSecond: 50 } }],
-  ['has half of all slots', { most: 10 }],
+  ['has half of all slots', { limit: 10 }],
 ] satisfies [string, OpenOptions][])
   test(`none begins behind another where the destination ${what}`, async () => {
     const { offer, begunAfter } = await crowded(options)
@@ -604,7 +604,7 @@ test('a lower rate limit applies from the next attempt on', () => {
 })
 
 test('all destinations together use no more slots than the thread has, in turns', async () => {
-  const { destinations, begun, end, underWay } = openShaper({ most: 8 })
+  const { destinations, begun, end, underWay } = openShaper({ limit: 8 })
   for (const destination of ['a', 'b', 'c', 'd']) destinations.take(destination, many(3, destination))
   assert.is(underWay.size, 5)
   for (let i = 0; i < 20 && underWay.size > 0; i++) {
@@ -615,7 +615,7 @@ test('all destinations together use no more slots than the thread has, in turns'
 })
 
 test('destinations that have never answered leave some slots to those that have', async () => {
-  const { destinations, begun, end, underWay } = openShaper({ most: 40 })
+  const { destinations, begun, end, underWay } = openShaper({ limit: 40 })
   destinations.take('good', many(1, 'g'))
   await end('g0', 'ok')
   for (let i = 0; i < 100; i++) destinations.take(`tarpit ${i}`, many(5, `t${i}/`))

@@ -45,9 +45,9 @@ export async function openSigned(t: TestContext) {
 
 /** Returns a resolver with the DKIM records of a domain, for verifiers. */
 export function keyResolver({ name, keys }: DomainWithKeys) {
-  return async (asked: string): Promise<string[][]> => {
-    const key = keys.find(({ token }) => asked === `${token}._domainkey.${name}`)
-    if (!key) throw Object.assign(new Error(`no record at ${asked}`), { code: 'ENOTFOUND' })
+  return async (requests: string): Promise<string[][]> => {
+    const key = keys.find(({ token }) => requests === `${token}._domainkey.${name}`)
+    if (!key) throw Object.assign(new Error(`no record at ${requests}`), { code: 'ENOTFOUND' })
     return [[dkimRecord(key.algorithm, key.publicKey)]]
   }
 }

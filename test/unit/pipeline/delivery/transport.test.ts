@@ -47,8 +47,8 @@ const hosts = routeTo({
   hosts: [{ name: 'mx.there.test', preference: 0 }],
 })
 
-async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps([], systemClock)) {
-  const mx = given ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
+async function open(t: TestContext, input?: FakeMx, sourceIps = createSourceIps([], systemClock)) {
+  const mx = input ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
   const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
   const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 10_000, tries: 1 })
   const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })

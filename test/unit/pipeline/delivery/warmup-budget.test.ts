@@ -190,7 +190,7 @@ test('a source with two addresses needs budget for both', async t => {
     address: '2001:db8::2',
     provider: 'google',
     day: '2026-11-21',
-    most: 8,
+    max: 8,
     wanted: 5,
   })
   assert.is(await thread().sendAll('google', true), 3)

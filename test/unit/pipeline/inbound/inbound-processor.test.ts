@@ -442,14 +442,14 @@ test('verdicts are stored, and a timeout of the checks is stored as such', async
   assert.is((await whenListed(2))[1]!.spam_verdict, 'PROCESSING_FAILED')
   await broken.stop()
   await take('Subject: slow\n\nx', 3)
-  const asked = Promise.withResolvers<void>()
+  const requests = Promise.withResolvers<void>()
   start({
     judge() {
-      asked.resolve()
+      requests.resolve()
       return new Promise(() => {})
     },
   })
-  await asked.promise
+  await requests.promise
   clock.advance(91_000)
   assert.is((await whenListed(3))[2]!.spam_verdict, 'PROCESSING_FAILED')
 })
@@ -457,14 +457,14 @@ test('verdicts are stored, and a timeout of the checks is stored as such', async
 test('stop does not wait for checks in progress', async t => {
   const { take, start, listed } = await open(t)
   await take('Subject: slow\n\nx')
-  const asked = Promise.withResolvers<void>()
+  const requests = Promise.withResolvers<void>()
   const inbox = start({
     judge: () => {
-      asked.resolve()
+      requests.resolve()
       return new Promise(() => {})
     },
   })
-  await asked.promise
+  await requests.promise
   await inbox.stop()
   assert.is(listed().length, 0)
 })

@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/ingest-load')
 
-function given() {
+function setUp() {
   const clock = createManualClock()
   const ingestLoad = createIngestLoad(clock)
   const times = (count: number, does: () => void) => {
@@ -15,7 +15,7 @@ function given() {
 }
 
 test('ingest load: few concurrent messages are not high load, whatever their total', () => {
-  const { ingestLoad, times } = given()
+  const { ingestLoad, times } = setUp()
   times(100, () => {
     times(8, ingestLoad.enter)
     times(8, ingestLoad.leave)
@@ -24,7 +24,7 @@ test('ingest load: few concurrent messages are not high load, whatever their tot
 })
 
 test('ingest load: many concurrent messages are high load, until shortly after their replies', () => {
-  const { clock, ingestLoad, times } = given()
+  const { clock, ingestLoad, times } = setUp()
   times(9, ingestLoad.enter)
   assert.ok(ingestLoad.isHigh())
   times(9, ingestLoad.leave)

@@ -19,7 +19,7 @@ interface Line {
   left_out: number
 }
 
-function given() {
+function setUp() {
   const clock = createManualClock()
   const metrics = createMetrics()
   const logged: Line[] = []
@@ -37,7 +37,7 @@ for (const [what, addressOf] of [
   ['one IPv6 site', (i: number) => `2001:db8:0:${(i % 256).toString(16)}::1`],
 ] as const)
   test(`refusals: ${what} gets ten lines a minute, and the next line says how many were left out`, () => {
-    const { clock, logged, refuse, metrics } = given()
+    const { clock, logged, refuse, metrics } = setUp()
     for (let i = 0; i < 10_000; i++) refuse(addressOf(i))
     assert.is(logged.length, 10)
     assert.match(metrics.text(), 'smtp_refused_total{listener="inbound",code="550",status="5.7.1"} 10000')
@@ -53,7 +53,7 @@ for (const [what, addressOf] of [
   })
 
 test('refusals: strangers of many networks get 100 lines a minute together, clients of accounts are logged beside them', () => {
-  const { logged, refuse, report } = given()
+  const { logged, refuse, report } = setUp()
   for (let i = 0; i < 5_000; i++) refuse(`10.0.${i >> 8}.${i & 255}`)
   assert.is(logged.length, 100)
   report.turnedAway(554, '5.7.1 No', { address: '203.0.113.9', user })
@@ -62,7 +62,7 @@ test('refusals: strangers of many networks get 100 lines a minute together, clie
 })
 
 test('refusals: what a stranger wrote stays on one short line', () => {
-  const { logged, report } = given()
+  const { logged, report } = setUp()
   const nasty = `a\r\nb\u001b[2J\u202ec\u0085${'x'.repeat(5_000)}`
   report.turnedAway(
     501,

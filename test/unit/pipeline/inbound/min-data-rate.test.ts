@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('inbound/min-data-rate')
 
 /** Looked at every two seconds, as the listener does. */
-function given({ isBusy = false } = {}) {
+function setUp({ isBusy = false } = {}) {
   let now = 0
   let isHeldUp = false
   const transfer = new MinDataRate(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
@@ -29,24 +29,24 @@ function given({ isBusy = false } = {}) {
 }
 
 test('minimum data rate: 1 byte/s is too slow after one minute', () => {
-  const { seconds } = given()
+  const { seconds } = setUp()
   assert.equal([seconds(58, 1), seconds(2, 1)], [false, true])
 })
 
 test('minimum data rate: 1 KB/s is always fast enough without load', () => {
-  const { seconds } = given()
+  const { seconds } = setUp()
   assert.not(seconds(1_800, 1_024))
   assert.ok(seconds(60, 1_023))
 })
 
 test('minimum data rate: under load 4 KB/s are required over ten seconds', () => {
-  const { seconds } = given({ isBusy: true })
+  const { seconds } = setUp({ isBusy: true })
   assert.not(seconds(600, 4_096))
   assert.equal([seconds(8, 4_095), seconds(2, 4_095)], [false, true])
 })
 
 test('minimum data rate: time in which the client waits for the server does not count', () => {
-  const { seconds, holdUp } = given({ isBusy: true })
+  const { seconds, holdUp } = setUp({ isBusy: true })
   assert.not(seconds(8, 5_000))
   holdUp(true)
   assert.not(seconds(100, 0))
@@ -55,7 +55,7 @@ test('minimum data rate: time in which the client waits for the server does not 
 })
 
 test('the rate is measured over the last 20 s', () => {
-  const { seconds, rate } = given()
+  const { seconds, rate } = setUp()
   seconds(1, 1_000_000)
   assert.is(rate(), 1_000_000)
   seconds(39, 2_000)

@@ -16,7 +16,12 @@ const RCPT = 'RCPT TO:<bob@here.example>\r\n'
 /**
  * A client whose socket is at hand, before or after STARTTLS, and has said these lines, one after the other.
  */
-async function said(t: TestContext, port: number, lines: readonly string[], isTls = false): Promise<Socket> {
+async function recordOf(
+  t: TestContext,
+  port: number,
+  lines: readonly string[],
+  isTls = false,
+): Promise<Socket> {
   let socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   t.after(() => socket.destroy())
   await once(socket, 'data')
@@ -52,7 +57,7 @@ for (const isTls of [false, true])
     test(`bytes that come one by one ${isTls ? 'over TLS ' : ''}while ${what} are not held as pieces`, async t => {
       const { promise, resolve } = Promise.withResolvers<undefined>()
       const { port } = await open(t, { [step]: () => promise })
-      const socket = await said(t, port, lines, isTls)
+      const socket = await recordOf(t, port, lines, isTls)
       // A connection whose step never ended would delay the close of the listener by three seconds.
       t.after(() => resolve(undefined))
       socket.write(last)
@@ -68,7 +73,7 @@ for (const [what, text] of [
 ] as const)
   test(`a command line ${what} is searched once, however small its pieces are`, async t => {
     const { port } = await open(t)
-    const socket = await said(t, port, [])
+    const socket = await recordOf(t, port, [])
     const count = await charactersSearched(() => sendByteByByte(socket, text))
     assert.ok(count < 10 * text.length, `${count} characters searched for ${text.length}`)
     const answer = once(socket, 'data')
@@ -78,7 +83,7 @@ for (const [what, text] of [
 
 test('commands and a message that come byte by byte are taken as if typed by hand', async t => {
   const { port } = await open(t)
-  const socket = await said(t, port, [])
+  const socket = await recordOf(t, port, [])
   const type = async (text: string, code: RegExp) => {
     const answer = once(socket, 'data')
     await sendByteByByte(socket, text)
@@ -96,14 +101,14 @@ test('commands and a message that come byte by byte are taken as if typed by han
 
 test('a line of more than 16 KiB ends the connection before its end arrives', async t => {
   const { port } = await open(t)
-  const socket = await said(t, port, [])
+  const socket = await recordOf(t, port, [])
   const answer = once(socket, 'data')
   socket.write('x'.repeat(17_000))
   assert.match(String(await answer), /^421 .*too long/)
 })
 
-const talk = async (client: SmtpClient, command: string, most: number) => {
-  client.write(`${command}\r\n`.repeat(most))
+const talk = async (client: SmtpClient, command: string, max: number) => {
+  client.write(`${command}\r\n`.repeat(max))
   for (let count = 0; ; count++) {
     const reply = await client.reply()
     if (!reply || reply.startsWith('421')) return { count, reply }

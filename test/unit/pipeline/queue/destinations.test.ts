@@ -125,8 +125,8 @@ test('destinations: a result with a lost lease is not counted', async t => {
 test('destinations: replies that differ only in addresses and numbers are counted as one', async t => {
   const { arrive, report } = await open(t)
   const slow = (id: string) => `421 4.7.0 [192.0.2.${id}] too many from a${id}@there.test, see id-${id}`
-  const said = [slow('1'), slow('2'), '451 4.3.0 not now']
-  await arrive(...said.map(reply => ({ counted: deferral(reply), reply })))
+  const message = [slow('1'), slow('2'), '451 4.3.0 not now']
+  await arrive(...message.map(reply => ({ counted: deferral(reply), reply })))
   await arrive({ counted: deferral(slow('3')), reply: slow('3') })
   const { replies } = (await report()).entries[0]!
   assert.equal(
@@ -141,8 +141,8 @@ test('destinations: replies that differ only in addresses and numbers are counte
 test('destinations: a destination with ever new replies stays within its limit of reply forms', async t => {
   const { arrive, report, rows } = await open(t)
   const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))
-  const said = Array.from({ length: 40 }, (_, i) => `451 4.3.0 ${word(i)}`)
-  for (const reply of said) await arrive({ counted: deferral(reply), reply })
+  const message = Array.from({ length: 40 }, (_, i) => `451 4.3.0 ${word(i)}`)
+  for (const reply of message) await arrive({ counted: deferral(reply), reply })
   assert.is(rows('select 1 from destination_replies').length, REPLY_FORMS_MAX + 1)
   const { replies } = (await report()).entries[0]!
   assert.equal([replies[0]!.form, replies[0]!.count], ['', 40 - REPLY_FORMS_MAX])

@@ -241,7 +241,7 @@ test('due index: in any order of calls, no queue key is lost, returned twice or 
       const waiting = new Map<string, number>()
       const wait = (domain: string, ms: number) =>
         waiting.set(domain, Math.min(waiting.get(domain) ?? Number.POSITIVE_INFINITY, clock.now() + ms))
-      const look = () => {
+      const check = () => {
         for (const { domain, at } of handedOutAt()) {
           assert.not(serving.has(domain), `${domain} was handed out twice`)
           assert.ok(waiting.has(domain), `${domain} was handed out unasked`)
@@ -260,7 +260,7 @@ test('due index: in any order of calls, no queue key is lost, returned twice or 
           serve(domain, ms)
         } else if (kind === 'advance') clock.advance(ms)
         else if (kind === 'jump') clock.jump(ms)
-        look()
+        check()
       }
       for (let rounds = 0; book.size() > 0 && rounds < 10; rounds++) {
         for (const domain of [...serving]) {
@@ -268,7 +268,7 @@ test('due index: in any order of calls, no queue key is lost, returned twice or 
           serve(domain, null)
         }
         clock.advance(HOUR_MS)
-        look()
+        check()
       }
       assert.equal([...waiting.keys()], [])
       assert.equal([book.size(), clock.timerCount], [0, 0])

@@ -25,14 +25,14 @@ const roomy = () => free(1_000)
  * Serves rounds of fair, each queue key coming back with more work, and sums up what each class was given.
  */
 function serveRounds(fair: FairScheduler, rounds: number, capacityOf: (destination: string) => Capacity) {
-  const given = new Map<number, number>()
+  const input = new Map<number, number>()
   for (let i = 0; i < rounds; i++) {
     const taken = fair.next(capacityOf)
     for (const { queueKey: served, limit } of taken)
-      given.set(served.class, (given.get(served.class) ?? 0) + limit)
+      input.set(served.class, (input.get(served.class) ?? 0) + limit)
     for (const { queueKey: served, destination } of taken) fair.add(destination, served)
   }
-  return [transactional, broadcast, retry].map(deliveryClass => given.get(deliveryClass) ?? 0)
+  return [transactional, broadcast, retry].map(deliveryClass => input.get(deliveryClass) ?? 0)
 }
 
 test('fair scheduler: the quantum is split by class weight: 16, 6 and 2', () => {
@@ -88,26 +88,26 @@ test('fair scheduler: a destination with little capacity still serves all classe
   const fair = createFairScheduler()
   for (const deliveryClass of [retry, broadcast, transactional])
     fair.add('destination', queueKey('a.test', deliveryClass))
-  const given = serveRounds(fair, 120, () => free(5))
-  const sum = given.reduce((a, b) => a + b)
-  assert.ok(given[1]! / sum > 0.2 && given[2]! / sum > 0.06, `shares were ${given}`)
+  const input = serveRounds(fair, 120, () => free(5))
+  const sum = input.reduce((a, b) => a + b)
+  assert.ok(input[1]! / sum > 0.2 && input[2]! / sum > 0.06, `shares were ${input}`)
 })
 
 test('fair scheduler: an account does not get more of a destination by having many queue keys', () => {
   const fair = createFairScheduler()
   for (let i = 0; i < 50; i++) fair.add('destination', queueKey(`d${i}.test`, broadcast, 1))
   fair.add('destination', queueKey('b.test', broadcast, 2))
-  const given = new Map<number, number>()
+  const input = new Map<number, number>()
   for (let i = 0; i < 100; i++) {
     const taken = fair.next(() => free(24))
     for (const { queueKey: served, limit } of taken) {
       const account = served.accountId[0]!
-      given.set(account, (given.get(account) ?? 0) + limit)
+      input.set(account, (input.get(account) ?? 0) + limit)
     }
     for (const { queueKey: served, destination } of taken) fair.add(destination, served)
     fair.reopen('destination')
   }
-  assert.equal([given.get(1), given.get(2)], [1_200, 1_200])
+  assert.equal([input.get(1), input.get(2)], [1_200, 1_200])
 })
 
 test('fair scheduler: transactional mail is served while a destination has no capacity for other mail', () => {
@@ -162,12 +162,12 @@ test('fair scheduler: a destination without capacity is skipped until it is reop
     fair.next(capacityOf).map(({ destination }) => destination),
     ['free'],
   )
-  const asked: string[] = []
+  const requests: string[] = []
   fair.next(destination => {
-    asked.push(destination)
+    requests.push(destination)
     return free(0)
   })
-  assert.equal(asked, [])
+  assert.equal(requests, [])
   assert.is(fair.reopen('full'), true)
   assert.equal(
     fair.next(roomy).map(({ destination }) => destination),

@@ -12,11 +12,11 @@ async function open(t: TestContext, { times = [] as number[], limit = Number.POS
   const clock = createManualClock()
   const scheduled = times.map(ms => clock.now() + ms)
   const released: number[] = []
-  const asked: number[] = []
+  const requests: number[] = []
   const errors: unknown[] = []
   let failing = false
   const run = async (_: string, { now }: { now: number; limit: number }) => {
-    asked.push(now)
+    requests.push(now)
     await settled()
     if (failing) throw new Error('the disk is full')
     scheduled.sort((a, b) => a - b)
@@ -31,7 +31,7 @@ async function open(t: TestContext, { times = [] as number[], limit = Number.POS
   return {
     clock,
     releaser,
-    asked,
+    requests,
     released,
     errors,
     fail: (now: boolean) => {
@@ -58,17 +58,17 @@ test('release timer: emails that became due before the start are released at the
 })
 
 test('release timer: without scheduled emails there is no work', async t => {
-  const { clock, asked } = await open(t)
-  assert.equal([clock.timerCount, asked.length], [0, 1])
+  const { clock, requests } = await open(t)
+  assert.equal([clock.timerCount, requests.length], [0, 1])
 })
 
 test('release timer: an email is released at its time, without polling', async t => {
-  const { schedule, advance, released, asked, clock } = await open(t)
+  const { schedule, advance, released, requests, clock } = await open(t)
   schedule(10_000)
   await advance(9_750)
-  assert.equal([released.length, asked.length], [0, 1])
+  assert.equal([released.length, requests.length], [0, 1])
   await advance(250)
-  assert.equal([released.length, asked.length, clock.timerCount], [1, 2, 0])
+  assert.equal([released.length, requests.length, clock.timerCount], [1, 2, 0])
 })
 
 test('release timer: the earliest time counts, whatever the order of the notes', async t => {
@@ -83,10 +83,10 @@ test('release timer: the earliest time counts, whatever the order of the notes',
 })
 
 test('release timer: many due emails are released in steps without a pause', async t => {
-  const { released, asked } = await open(t, { times: Array(25).fill(-1), limit: 10 })
+  const { released, requests } = await open(t, { times: Array(25).fill(-1), limit: 10 })
   await settled()
   for (let i = 0; i < 10; i++) await settled()
-  assert.equal([released.length, asked.length], [25, 3])
+  assert.equal([released.length, requests.length], [25, 3])
 })
 
 test('release timer: due emails are released within a second after the wall clock jumps forward', async t => {
@@ -129,12 +129,12 @@ test('release timer: a failure is reported and retried', async t => {
 })
 
 test('release timer: after stop nothing is released and no timer runs', async t => {
-  const { schedule, releaser, advance, asked, clock } = await open(t)
+  const { schedule, releaser, advance, requests, clock } = await open(t)
   schedule(1_000)
   await releaser.stop()
   schedule(500)
   await advance(5_000)
-  assert.equal([asked.length, clock.timerCount], [1, 0])
+  assert.equal([requests.length, clock.timerCount], [1, 0])
 })
 
 test.run()

@@ -186,10 +186,10 @@ test('scheduler: a queue key that becomes due during a failed claim is not lost'
 })
 
 test('scheduler: a failed destination lookup is reported and retried after a second', async () => {
-  let asked = 0
+  let requests = 0
   const { note, claims, clock, errors } = openScheduler({
     async destinationOf({ domain }) {
-      if (asked++ === 0) throw new Error('the resolver broke')
+      if (requests++ === 0) throw new Error('the resolver broke')
       return domain
     },
   })

@@ -279,26 +279,26 @@ test('dispatcher: a failing endpoint gets one request at a time, a working one m
   const { start, make, record, pass, all } = await openTelling(t)
   await make()
   let underWay = 0
-  let most = 0
+  let highest = 0
   let status = 500
   start(async () => {
-    most = Math.max(most, ++underWay)
+    highest = Math.max(highest, ++underWay)
     await new Promise(setImmediate)
     underWay--
     return status
   })
   await record(12)
   await pass(() => all().every(({ attempts }) => attempts > 0))
-  assert.is(most, 4)
-  most = 0
+  assert.is(highest, 4)
+  highest = 0
   await pass(() => all().every(({ attempts, lease_until }) => attempts > 1 && lease_until === null))
-  assert.is(most, 1)
+  assert.is(highest, 1)
   status = 200
-  most = 0
+  highest = 0
   await record(200)
-  await pass(() => most > 0)
+  await pass(() => highest > 0)
   await until(() => all().length === 50 || all().every(({ state, attempts }) => state === 1 || attempts > 1))
-  assert.ok(most > 4 && most <= 32, `${most}`)
+  assert.ok(highest > 4 && highest <= 32, `${highest}`)
 })
 
 test('dispatcher: a webhook without success for five days is disabled, and a notice is due', async t => {

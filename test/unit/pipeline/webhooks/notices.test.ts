@@ -77,10 +77,10 @@ test('notices: each user of the account gets one email with instructions, and no
   }
   assert.is((await claim(provider)).length, 2)
   assert.equal([due(), warnings], [0, []])
-  const said = decodeContent(rows<ContentRow>('select encoding, body from contents')[0]!).text!
-  assert.match(said, 'https://hooks.example/ has taken nothing since 2026-11-21 13:00 UTC')
-  assert.match(said, 'was disabled at 2026-11-26 13:00 UTC')
-  assert.match(said, `PATCH /webhooks/${wireId('wh', webhookId)}?enabled=true`)
+  const answerText = decodeContent(rows<ContentRow>('select encoding, body from contents')[0]!).text!
+  assert.match(answerText, 'https://hooks.example/ has taken nothing since 2026-11-21 13:00 UTC')
+  assert.match(answerText, 'was disabled at 2026-11-26 13:00 UTC')
+  assert.match(answerText, `PATCH /webhooks/${wireId('wh', webhookId)}?enabled=true`)
 })
 
 test('notices: a webhook that has failed for less than five days is not disabled and makes no notice', async t => {

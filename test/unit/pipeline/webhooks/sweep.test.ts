@@ -30,13 +30,13 @@ async function open(t: TestContext) {
 
 test('sweep: all deliveries of a deleted webhook are deleted in steps, and no others', async t => {
   const { make, record, run, sweep, countOf } = await open(t)
-  const [gone, kept] = [await make(), await make('https://kept.example/')]
+  const [gone, remaining] = [await make(), await make('https://kept.example/')]
   await record(1_200)
   await run('deleteWebhook', { accountId: ACCOUNT, id: gone.id })
-  assert.equal([countOf(gone.id), countOf(kept.id)], [1_200, 1_200])
+  assert.equal([countOf(gone.id), countOf(remaining.id)], [1_200, 1_200])
   // 500, 500 and 200 of the one, none of the other
   assert.is(await sweep(), 4)
-  assert.equal([countOf(gone.id), countOf(kept.id)], [0, 1_200])
+  assert.equal([countOf(gone.id), countOf(remaining.id)], [0, 1_200])
 })
 
 test('sweep: deliveries that have waited for more than five days are deleted, and not before', async t => {

@@ -47,8 +47,8 @@ for (const table of ['tuned.txt', 'held-back.txt', 'further.txt', 'fresh.txt']) 
 }
 
 function fits(row: Row): boolean {
-  const said = saidLive(row).class
-  return said === 'unknown' || FITTING[row.meaning as keyof typeof FITTING].includes(said)
+  const text = saidLive(row).class
+  return text === 'unknown' || FITTING[row.meaning as keyof typeof FITTING].includes(text)
 }
 
 test('the tables are as large as they were meant to be, in eleven languages, and say nothing twice', () => {

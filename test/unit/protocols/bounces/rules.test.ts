@@ -110,9 +110,9 @@ function faultsOf(source: string): string[] {
       if (closed && /^(?:[*+]|\{)/.test(next)) faults.push(`nested at ${at + 1}`)
     } else if (char === '*' || char === '+') faults.push(`${char} at ${at}`)
     else if (counted) {
-      const most = counted[2] ?? counted[1]!
-      if (most === '' || Number(most) > 100) faults.push(`${counted[0]} at ${at}`)
-      if (Number(most) > 1) repeats = true
+      const max = counted[2] ?? counted[1]!
+      if (max === '' || Number(max) > 100) faults.push(`${counted[0]} at ${at}`)
+      if (Number(max) > 1) repeats = true
       at += counted[0].length - 1
     }
   }

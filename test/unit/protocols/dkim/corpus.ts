@@ -210,9 +210,9 @@ const composed: [name: string, message: CorpusMessage][] = Object.entries({
       ['X-Note', 'schöne Grüße '.repeat(40)],
     ] as [string, string][],
   },
-}).map(([name, given]) => {
-  const { fields, body } = composeBody(bodySource(given))
-  return [name, { name, fields: [...composeHead(headSource(given)), ...fields], body }]
+}).map(([name, input]) => {
+  const { fields, body } = composeBody(bodySource(input))
+  return [name, { name, fields: [...composeHead(headSource(input)), ...fields], body }]
 })
 
 export const corpus: readonly CorpusMessage[] = [

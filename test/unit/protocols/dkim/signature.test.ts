@@ -127,12 +127,12 @@ for (const added of ['Sender', 'List-Unsubscribe', 'List-Unsubscribe-Post'])
   })
 
 test('DKIM signature: a changed Sender and a removed List-Unsubscribe-Post break it', async () => {
-  const given = [
+  const source = [
     ...fields,
     { name: 'Sender', value: 'a@here.test' },
     { name: 'List-Unsubscribe-Post', value: 'x' },
   ]
-  const message = (await signed({ fields: given, body }, [rsa])).toString('latin1')
+  const message = (await signed({ fields: source, body }, [rsa])).toString('latin1')
   assert.is(await verdict(message, rsa), 'pass')
   assert.is.not(await verdict(message.replace('Sender: a@', 'Sender: b@'), rsa), 'pass')
   assert.is.not(await verdict(message.replace('List-Unsubscribe-Post: x\r\n', ''), rsa), 'pass')

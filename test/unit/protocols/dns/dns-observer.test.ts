@@ -105,7 +105,7 @@ test('DNS observer: a negative answer has the TTL of the SOA record', async t =>
     const times = { serial: 1, refreshSeconds: 1, retrySeconds: 1, expireSeconds: 1, minimumSeconds }
     return { name: 'test', ttlSeconds, type: 'SOA', primary: 'ns.test', contact: 'me.test', ...times }
   }
-  for (const [ttl, minimum, kept] of [
+  for (const [ttl, minimum, remaining] of [
     [900, 300, 300],
     [120, 300, 120],
   ] as const) {
@@ -117,7 +117,7 @@ test('DNS observer: a negative answer has the TTL of the SOA record', async t =>
     const { exists, ttlSeconds } = answered(
       await authorityObserver('ns', server, limitsOf(t)).ask('a.test', 'TXT'),
     )
-    assert.equal([exists, ttlSeconds], [false, kept])
+    assert.equal([exists, ttlSeconds], [false, remaining])
   }
 })
 

@@ -6,9 +6,9 @@ const test = suite('dns/fair-datagrams')
 const ROOM = 200
 
 /** Adds until there is no room. @returns the number of datagrams taken */
-function flood(datagrams: FairDatagrams<string>, network: string, most = 10 * ROOM): number {
+function flood(datagrams: FairDatagrams<string>, network: string, max = 10 * ROOM): number {
   let count = 0
-  while (count < most && datagrams.add(network, `${network} ${count}`)) count++
+  while (count < max && datagrams.add(network, `${network} ${count}`)) count++
   return count
 }
 

@@ -85,7 +85,7 @@ function noise(random: Random): Buffer {
   return Buffer.from(Array.from({ length: random.below(80) }, () => random.below(256)))
 }
 
-async function given(t: TestContext) {
+async function setUp(t: TestContext) {
   const records = providerRecords({
     mailHost: APEX,
     nameServers: [`ns1.${APEX}`],
@@ -138,7 +138,7 @@ function check(query: Buffer, reply: Buffer, read: Message) {
 }
 
 test(`${UDP_PACKETS} mutated and random datagrams: no crash, no answer to a response, none over the limit`, async t => {
-  const { port, address, log } = await given(t)
+  const { port, address, log } = await setUp(t)
   const random = createRandom(SEED)
   const client = dgram.createSocket({ type: 'udp4', recvBufferSize: 1 << 20 })
   t.after(() => client.close())
@@ -184,7 +184,7 @@ test(`${UDP_PACKETS} mutated and random datagrams: no crash, no answer to a resp
 })
 
 test(`${TCP_STREAMS} streams of ${TCP_STREAM_PACKETS} packets: the same over TCP, and each answered in its turn`, async t => {
-  const { port, address, log } = await given(t)
+  const { port, address, log } = await setUp(t)
   const random = createRandom(SEED)
   for (let i = 0; i < TCP_STREAMS; i++) {
     const sent = Array.from({ length: TCP_STREAM_PACKETS }, (_, id) => {

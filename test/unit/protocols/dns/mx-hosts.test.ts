@@ -15,7 +15,7 @@ const test = suite('dns/mx-hosts')
 /** Leaves every list as it is. */
 const LAST = 1 - Number.EPSILON
 
-async function given(t: TestContext, text: string, options: ZoneOptions & { timeoutMs?: number } = {}) {
+async function setUp(t: TestContext, text: string, options: ZoneOptions & { timeoutMs?: number } = {}) {
   const dns = await t.using(startZone(text, options))
   const resolver = await t.using(
     createResolver({
@@ -39,7 +39,7 @@ function namesOf(found: MxHosts): string[] {
 }
 
 test('MX hosts: sorted by preference', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 30 c.example
@@ -58,7 +58,7 @@ test('MX hosts: sorted by preference', async t => {
 })
 
 test('MX hosts: hosts with the same preference are shuffled', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 5 first.example
@@ -83,7 +83,7 @@ test('MX hosts: hosts with the same preference are shuffled', async t => {
 })
 
 test('MX hosts: a duplicate host keeps its better preference', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 20 mx.example
@@ -95,7 +95,7 @@ test('MX hosts: a duplicate host keeps its better preference', async t => {
 
 test('MX hosts: only the 20 most preferred hosts are kept', async t => {
   const lines = Array.from({ length: 1000 }, (_, i) => `many.example MX ${i} mx${i}.many.example`)
-  const { hostsOf } = await given(t, lines.reverse().join('\n'))
+  const { hostsOf } = await setUp(t, lines.reverse().join('\n'))
   const names = namesOf(await hostsOf('many.example'))
   assert.equal(
     names,
@@ -104,7 +104,7 @@ test('MX hosts: only the 20 most preferred hosts are kept', async t => {
 })
 
 test('MX hosts: a null MX is recognized with any preference', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     zero.example MX 0 .
@@ -116,12 +116,12 @@ test('MX hosts: a null MX is recognized with any preference', async t => {
 })
 
 test('MX hosts: a null MX among other records is ignored', async t => {
-  const { hostsOf } = await given(t, 'there.example MX 0 .\nthere.example MX 10 mx.example')
+  const { hostsOf } = await setUp(t, 'there.example MX 0 .\nthere.example MX 10 mx.example')
   assert.equal(namesOf(await hostsOf('there.example')), ['mx.example'])
 })
 
 test('MX hosts: an MX that is not a host name is skipped', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 10 two\\032words.example
@@ -133,18 +133,18 @@ test('MX hosts: an MX that is not a host name is skipped', async t => {
 })
 
 test('MX hosts: a domain with an address and no MX is its own host', async t => {
-  const { hostsOf } = await given(t, 'four.example A 127.0.0.2\nsix.example AAAA ::1')
+  const { hostsOf } = await setUp(t, 'four.example A 127.0.0.2\nsix.example AAAA ::1')
   for (const name of ['four.example', 'six.example'])
     assert.equal(await hostsOf(name), { kind: 'hosts', implicit: true, hosts: [{ name, preference: 0 }] })
 })
 
 test('MX hosts: a domain without MX and address accepts no mail', async t => {
-  const { hostsOf } = await given(t, 'host.there.example A 127.0.0.2\nthere.example TXT "no mail here"')
+  const { hostsOf } = await setUp(t, 'host.there.example A 127.0.0.2\nthere.example TXT "no mail here"')
   assert.equal(await hostsOf('there.example'), { kind: 'no-mail' })
 })
 
 test('MX hosts: no address is looked up for a domain that does not exist', async t => {
-  const { dns, hostsOf } = await given(t, '')
+  const { dns, hostsOf } = await setUp(t, '')
   assert.equal(await hostsOf('nowhere.example'), { kind: 'no-domain' })
   assert.equal(
     dns.queries.map(({ type }) => type),
@@ -154,7 +154,7 @@ test('MX hosts: no address is looked up for a domain that does not exist', async
 
 for (const behaviour of ['SERVFAIL', 'REFUSED', 'TIMEOUT', 'MALFORMED'])
   test(`MX hosts: ${behaviour} for MX is a failure without fallback to the address`, async t => {
-    const { dns, hostsOf } = await given(t, `there.example ${behaviour} MX\nthere.example A 127.0.0.2`, {
+    const { dns, hostsOf } = await setUp(t, `there.example ${behaviour} MX\nthere.example A 127.0.0.2`, {
       timeoutMs: behaviour === 'TIMEOUT' ? 250 : 15_000,
     })
     assert.is((await hostsOf('there.example')).kind, 'failure')
@@ -162,7 +162,7 @@ for (const behaviour of ['SERVFAIL', 'REFUSED', 'TIMEOUT', 'MALFORMED'])
   })
 
 test('MX hosts: without MX, a failed address look-up is a failure unless the other family has an address', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     none.example AAAA ::1
@@ -177,7 +177,7 @@ test('MX hosts: without MX, a failed address look-up is a failure unless the oth
 for (const bareCname of [false, true]) {
   const who = bareCname ? 'us' : 'the name server'
   test(`MX hosts: a domain that is a CNAME, followed by ${who}, has the MX or address of its target`, async t => {
-    const { hostsOf } = await given(
+    const { hostsOf } = await setUp(
       t,
       `
       alias.example CNAME second.example
@@ -197,7 +197,7 @@ for (const bareCname of [false, true]) {
   })
 
   test(`MX hosts: a CNAME loop, found by ${who}, is a failure`, async t => {
-    const { dns, hostsOf, addressesOf } = await given(
+    const { dns, hostsOf, addressesOf } = await setUp(
       t,
       'a.example CNAME b.example\nb.example CNAME a.example',
       { bareCname },
@@ -210,7 +210,7 @@ for (const bareCname of [false, true]) {
 
 test('MX hosts: 16 CNAMEs are followed, 17 are not', async t => {
   const chain = Array.from({ length: 17 }, (_, i) => `c${i}.example CNAME c${i + 1}.example`)
-  const { hostsOf } = await given(t, [...chain, 'c17.example MX 10 mx.example'].join('\n'), {
+  const { hostsOf } = await setUp(t, [...chain, 'c17.example MX 10 mx.example'].join('\n'), {
     bareCname: true,
   })
   assert.is((await hostsOf('c1.example')).kind, 'hosts')
@@ -218,7 +218,7 @@ test('MX hosts: 16 CNAMEs are followed, 17 are not', async t => {
 })
 
 test('MX hosts: if this installation is a host, only more preferred hosts are tried', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 5 nearer.example
@@ -231,7 +231,7 @@ test('MX hosts: if this installation is a host, only more preferred hosts are tr
 })
 
 test('MX hosts: without a more preferred host the result is a loop', async t => {
-  const { hostsOf } = await given(
+  const { hostsOf } = await setUp(
     t,
     `
     there.example MX 10 us.example
@@ -250,7 +250,7 @@ const DUAL = `
   mx.example AAAA ::3`
 
 test('MX addresses: the families alternate, the preferred one first', async t => {
-  const { addressesOf } = await given(t, DUAL)
+  const { addressesOf } = await setUp(t, DUAL)
   assert.equal(await addressesOf('mx.example'), {
     kind: 'addresses',
     addresses: ['127.0.0.2', '::2', '127.0.0.3', '::3', '127.0.0.4'],
@@ -262,7 +262,7 @@ test('MX addresses: the families alternate, the preferred one first', async t =>
 })
 
 test('MX addresses: an unreachable family is not looked up', async t => {
-  const { dns, addressesOf } = await given(t, DUAL)
+  const { dns, addressesOf } = await setUp(t, DUAL)
   assert.equal(await addressesOf('mx.example', { families: ['ipv6'] }), {
     kind: 'addresses',
     addresses: ['::2', '::3'],
@@ -275,13 +275,13 @@ test('MX addresses: an unreachable family is not looked up', async t => {
 })
 
 test('MX addresses: addresses of a family are shuffled and limited', async t => {
-  const { addressesOf } = await given(t, DUAL)
+  const { addressesOf } = await setUp(t, DUAL)
   const found = await addressesOf('mx.example', { families: ['ipv4'], limit: 2, random: () => 0 })
   assert.equal(found, { kind: 'addresses', addresses: ['127.0.0.3', '127.0.0.4'] })
 })
 
 test('MX addresses: one family suffices; a failure of both is a failure', async t => {
-  const { addressesOf } = await given(
+  const { addressesOf } = await setUp(
     t,
     `
     half.example A 127.0.0.2
@@ -293,7 +293,7 @@ test('MX addresses: one family suffices; a failure of both is a failure', async 
 })
 
 test('MX addresses: a host without addresses or that does not exist has none', async t => {
-  const { addressesOf } = await given(t, 'mx.example TXT "no address"')
+  const { addressesOf } = await setUp(t, 'mx.example TXT "no address"')
   assert.equal(await addressesOf('mx.example'), { kind: 'none' })
   assert.equal(await addressesOf('nowhere.example'), { kind: 'none' })
   assert.equal(await addressesOf('127.0.0.1'), { kind: 'none' })
@@ -301,7 +301,7 @@ test('MX addresses: a host without addresses or that does not exist has none', a
 
 for (const bareCname of [false, true])
   test(`an MX host that is a CNAME is tolerated${bareCname ? ', chased by us' : ''}`, async t => {
-    const { addressesOf } = await given(t, 'mx.example CNAME host.example\nhost.example A 127.0.0.2', {
+    const { addressesOf } = await setUp(t, 'mx.example CNAME host.example\nhost.example A 127.0.0.2', {
       bareCname,
     })
     assert.equal(await addressesOf('mx.example'), { kind: 'addresses', addresses: ['127.0.0.2'] })

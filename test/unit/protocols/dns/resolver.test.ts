@@ -16,7 +16,7 @@ const PATIENT = { timeoutMs: 30_000, totalMs: 60_000 }
 /** Discard: nothing listens there, and the kernel says so. */
 const CLOSED = '127.0.0.1:9'
 
-async function given(t: TestContext, text: string, options: Partial<ResolverOptions> & ZoneOptions = {}) {
+async function setUp(t: TestContext, text: string, options: Partial<ResolverOptions> & ZoneOptions = {}) {
   const dns = await t.using(startZone(text, options))
   return { dns, resolver: await resolving(t, [dns], options) }
 }
@@ -31,7 +31,7 @@ async function resolving(
 }
 
 test('resolver: MX hosts are in lower case with their preferences', async t => {
-  const { resolver } = await given(
+  const { resolver } = await setUp(
     t,
     `
     there.example MX 20 mx2.there.example
@@ -47,7 +47,7 @@ test('resolver: MX hosts are in lower case with their preferences', async t => {
 })
 
 test('resolver: a null MX is an MX without a name', async t => {
-  const { resolver } = await given(t, 'no-mail.example MX 0 .')
+  const { resolver } = await setUp(t, 'no-mail.example MX 0 .')
   assert.equal(await resolver.mx('no-mail.example'), {
     kind: 'found',
     records: [{ exchange: '', preference: 0 }],
@@ -55,7 +55,7 @@ test('resolver: a null MX is an MX without a name', async t => {
 })
 
 test('resolver: addresses have the lowest TTL of their CNAME chain', async t => {
-  const { resolver } = await given(
+  const { resolver } = await setUp(
     t,
     `
     mx.there.example   300 A 127.0.0.2
@@ -83,7 +83,7 @@ test('resolver: addresses have the lowest TTL of their CNAME chain', async t => 
 
 test('resolver: strings of a TXT record are joined, records are not', async t => {
   const long = 'x'.repeat(700)
-  const { resolver } = await given(
+  const { resolver } = await setUp(
     t,
     `
     key.example TXT "${long}"
@@ -98,7 +98,7 @@ test('resolver: strings of a TXT record are joined, records are not', async t =>
 })
 
 test('resolver: NS and CNAME can be looked up', async t => {
-  const { resolver } = await given(
+  const { resolver } = await setUp(
     t,
     `
     zone.example NS NS1.zone.example
@@ -109,7 +109,7 @@ test('resolver: NS and CNAME can be looked up', async t => {
 })
 
 test('resolver: NXDOMAIN is no-domain, a name without the type is no-data', async t => {
-  const { resolver } = await given(t, 'host.there.example A 127.0.0.2')
+  const { resolver } = await setUp(t, 'host.there.example A 127.0.0.2')
   for (const ask of [
     resolver.mx,
     resolver.addresses4,
@@ -125,7 +125,7 @@ test('resolver: NXDOMAIN is no-domain, a name without the type is no-data', asyn
 })
 
 test('resolver: a CNAME chain followed by the name server gives the final records', async t => {
-  const { dns, resolver } = await given(
+  const { dns, resolver } = await setUp(
     t,
     `
     a.example CNAME b.example
@@ -146,7 +146,7 @@ test('resolver: a CNAME chain followed by the name server gives the final record
 })
 
 test('resolver: a CNAME not followed by the name server is no-data for other types', async t => {
-  const { resolver } = await given(t, 'a.example CNAME b.example\nb.example MX 10 mx.example', {
+  const { resolver } = await setUp(t, 'a.example CNAME b.example\nb.example MX 10 mx.example', {
     bareCname: true,
   })
   for (const ask of [resolver.mx, resolver.addresses4, resolver.addresses6, resolver.txt, resolver.ns])
@@ -161,7 +161,7 @@ for (const [behaviour, reason] of [
   ['TIMEOUT', /in time/],
 ] as const)
   test(`resolver: ${behaviour} is a failure`, async t => {
-    const { resolver } = await given(
+    const { resolver } = await setUp(
       t,
       `bad.example ${behaviour}`,
       behaviour === 'TIMEOUT' ? { timeoutMs: 250 } : {},
@@ -174,7 +174,7 @@ for (const [behaviour, reason] of [
   })
 
 test('resolver: a CNAME loop (SERVFAIL) is a failure', async t => {
-  const { resolver } = await given(t, 'a.example CNAME b.example\nb.example CNAME a.example')
+  const { resolver } = await setUp(t, 'a.example CNAME b.example\nb.example CNAME a.example')
   assert.is((await resolver.mx('a.example')).kind, 'failure')
 })
 
@@ -184,7 +184,7 @@ test('resolver: an address without name server is a failure', async t => {
 })
 
 test('resolver: a truncated answer is queried again over TCP', async t => {
-  const { dns, resolver } = await given(
+  const { dns, resolver } = await setUp(
     t,
     `
     big.example TRUNCATED
@@ -201,7 +201,7 @@ test('resolver: a truncated answer is queried again over TCP', async t => {
 })
 
 test('resolver: a server may be a bracketed IPv6 address', async t => {
-  const { dns, resolver } = await given(t, 'there.example MX 10 mx.there.example', { host: '::1' })
+  const { dns, resolver } = await setUp(t, 'there.example MX 10 mx.there.example', { host: '::1' })
   assert.match(dns.server, /^\[::1\]:\d+$/)
   assert.is((await resolver.mx('there.example')).kind, 'found')
 })
@@ -253,7 +253,7 @@ test('resolver: no other server is queried after NXDOMAIN or no-data', async t =
 })
 
 test('resolver: an invalid name is no-domain without a query', async t => {
-  const { dns, resolver } = await given(t, '')
+  const { dns, resolver } = await setUp(t, '')
   const label = 'x'.repeat(63)
   for (const name of [
     '',
@@ -275,7 +275,7 @@ test('resolver: an invalid name is no-domain without a query', async t => {
 
 test('resolver: underscores, A-labels, a final dot and 253 octets are valid names', async t => {
   const longest = [...Array(3).fill('x'.repeat(63)), 'y'.repeat(61)].join('.')
-  const { dns, resolver } = await given(t, '*.example TXT "yes"')
+  const { dns, resolver } = await setUp(t, '*.example TXT "yes"')
   for (const name of ['_dmarc.there.example', 'xn--bcher-kva.example', 'there.example.', 'THERE2.Example'])
     assert.is((await resolver.txt(name)).kind, 'found', name)
   assert.is((await resolver.txt(longest)).kind, 'no-domain')
@@ -283,13 +283,13 @@ test('resolver: underscores, A-labels, a final dot and 253 octets are valid name
 })
 
 test('resolver: c-ares does not cache, so a fresh look-up reaches the server', async t => {
-  const { dns, resolver } = await given(t, 'there.example 300 MX 10 mx.there.example')
+  const { dns, resolver } = await setUp(t, 'there.example 300 MX 10 mx.there.example')
   for (let i = 0; i < 3; i++) await resolver.mx('there.example', { fresh: true })
   assert.is(dns.queries.length, 3)
 })
 
 test('resolver: an answer is cached and renewed by a fresh look-up', async t => {
-  const { dns, resolver } = await given(t, 'there.example TXT "old"')
+  const { dns, resolver } = await setUp(t, 'there.example TXT "old"')
   await resolver.txt('there.example')
   dns.set('there.example TXT "new"')
   assert.equal(await resolver.txt('There.Example.'), { kind: 'found', records: ['old'] })
@@ -299,7 +299,7 @@ test('resolver: an answer is cached and renewed by a fresh look-up', async t => 
 })
 
 test('resolver: types of one name are cached separately', async t => {
-  const { resolver } = await given(t, 'there.example A 127.0.0.1')
+  const { resolver } = await setUp(t, 'there.example A 127.0.0.1')
   assert.is((await resolver.mx('there.example')).kind, 'no-data')
   assert.is((await resolver.addresses4('there.example')).kind, 'found')
   assert.is((await resolver.addresses6('there.example')).kind, 'no-data')
@@ -307,24 +307,24 @@ test('resolver: types of one name are cached separately', async t => {
 
 test('resolver: a look-up ends within its limit with slow servers', async t => {
   const clock = await t.using(createAdjustableClock())
-  const { dns, resolver } = await given(t, 'slow.example TIMEOUT', {
+  const { dns, resolver } = await setUp(t, 'slow.example TIMEOUT', {
     clock,
     totalMs: 20_000,
     timeoutMs: 60_000,
   })
-  const asked = resolver.mx('slow.example')
+  const requests = resolver.mx('slow.example')
   clock.advance(20_000)
-  assert.equal(await asked, { kind: 'failure', reason: 'no answer within 20 s' })
+  assert.equal(await requests, { kind: 'failure', reason: 'no answer within 20 s' })
   assert.ok(dns.queries.length <= 1)
 })
 
 test('resolver: after close all look-ups fail, including those in progress', async t => {
-  const { dns, resolver } = await given(t, 'slow.example TIMEOUT')
-  const asked = resolver.mx('slow.example')
+  const { dns, resolver } = await setUp(t, 'slow.example TIMEOUT')
+  const requests = resolver.mx('slow.example')
   while (dns.queries.length === 0) await new Promise(setImmediate)
   const waiting = resolver.txt('slow.example')
   resolver.close()
-  assert.equal(await asked, { kind: 'failure', reason: 'the look-up was cancelled' })
+  assert.equal(await requests, { kind: 'failure', reason: 'the look-up was cancelled' })
   for (const late of [waiting, resolver.mx('slow.example')])
     assert.equal(await late, { kind: 'failure', reason: 'the resolver is closed' })
   assert.is(dns.queries.length, 1)
@@ -335,7 +335,7 @@ test('resolver: after close all look-ups fail, including those in progress', asy
  */
 test('resolver: a burst of look-ups is answered, each once unless the machine loses it', async t => {
   const patience = { tries: 20, timeoutMs: 2_000, totalMs: 120_000 }
-  const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example', patience)
+  const { dns, resolver } = await setUp(t, '*.many.example MX 10 mx.example', patience)
   const names = Array.from({ length: 2_000 }, (_, i) => `d${i}.many.example`)
   const answers = await Promise.all(names.map(name => resolver.mx(name)))
   assert.equal(

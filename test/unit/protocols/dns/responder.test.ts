@@ -177,12 +177,12 @@ for (const name of [
 ])
   test(`responder: data keep their letter case for a question about ${name}, which is repeated`, async () => {
     const lower = await ask(name.toLowerCase(), 'MX')
-    const asked = await ask(name, 'MX')
+    const requests = await ask(name, 'MX')
     assert.ok(lower.answers.length > 0)
-    const [first, ...others] = asked.answers
+    const [first, ...others] = requests.answers
     assert.equal([{ ...first, name: name.toLowerCase() }, ...others], lower.answers)
     assert.is(first!.name, name)
-    assert.ok(Buffer.from(asked.question!.bytes).toString('latin1').includes(name.split('.')[0]!))
+    assert.ok(Buffer.from(requests.question!.bytes).toString('latin1').includes(name.split('.')[0]!))
   })
 
 test('responder: ANY gets one small record if the name exists', async () => {

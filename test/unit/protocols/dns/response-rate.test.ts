@@ -20,7 +20,7 @@ const APEX = 'mailhorn.example'
 const SEED = 7
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
-function given() {
+function setUp() {
   const clock = createManualClock()
   const rate = createResponseRate({ clock, perSecond: 20, seed: SEED })
   const zone = createZone({
@@ -62,7 +62,7 @@ async function tally(count: number, once: (i: number) => Promise<Message | undef
 }
 
 test('response rate: beyond 20 equal answers a second every second one is truncated, the others are dropped', async () => {
-  const { ask, clock } = given()
+  const { ask, clock } = setUp()
   assert.equal(await tally(60, () => ask(APEX, 'A')), { whole: 20, truncated: 20, nothing: 20 })
   clock.advance(500)
   assert.equal(await tally(30, () => ask(APEX, 'A')), { whole: 10, truncated: 10, nothing: 10 })
@@ -71,7 +71,7 @@ test('response rate: beyond 20 equal answers a second every second one is trunca
 })
 
 test('response rate: other answers, other networks and TCP are not limited', async () => {
-  const { ask } = given()
+  const { ask } = setUp()
   await tally(100, () => ask(APEX, 'A'))
   const none = { truncated: 0, nothing: 0 }
   assert.equal(await tally(20, () => ask(APEX, 'MX')), { whole: 20, ...none })
@@ -81,7 +81,7 @@ test('response rate: other answers, other networks and TCP are not limited', asy
 })
 
 test('response rate: addresses of one network share a limit', async () => {
-  const { ask } = given()
+  const { ask } = setUp()
   const seen = await tally(200, i => ask(APEX, 'A', { from: `192.0.2.${i}` }))
   assert.is(seen.whole, 20)
   const upper = (i: number) => `2001:db8:0:${i.toString(16)}::${i}`
@@ -89,13 +89,13 @@ test('response rate: addresses of one network share a limit', async () => {
 })
 
 test('response rate: all names that do not exist share a limit', async () => {
-  const { ask } = given()
+  const { ask } = setUp()
   const seen = await tally(60, i => ask(`x${i}.${APEX}`, 'A'))
   assert.equal(seen, { whole: 20, truncated: 20, nothing: 20 })
 })
 
 test('response rate: errors beyond the rate are dropped, counted by code', async () => {
-  const { ask, send } = given()
+  const { ask, send } = setUp()
   assert.equal(await tally(60, () => ask('there.example', 'A')), { whole: 20, truncated: 0, nothing: 40 })
   const malformed = queryPacket(APEX, 'A').subarray(0, 20)
   assert.equal(await tally(60, () => send(malformed, '192.0.2.7', 'udp')), {
@@ -110,7 +110,7 @@ test('response rate: errors beyond the rate are dropped, counted by code', async
 })
 
 test('response rate: beyond an allowance answers longer than three queries are truncated', async () => {
-  const { ask, clock } = given()
+  const { ask, clock } = setUp()
   const keys = await tally(1_000, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT'))
   assert.is(keys.nothing, 0)
   assert.ok(keys.whole > 200 && keys.whole < 600, `${keys.whole} whole`)
@@ -122,7 +122,7 @@ test('response rate: beyond an allowance answers longer than three queries are t
 })
 
 test('response rate: a quiet network is served during a flood from others', () => {
-  const { rate } = given()
+  const { rate } = setUp()
   for (let i = 0; i < 50_000; i++) rate.sendingOf(`10.${i % 256}.${i >> 8}`, `name-${i} A`)
   let whole = 0
   for (let i = 0; i < 20; i++) if (rate.sendingOf('192.0.2', 'quiet A') === 'whole') whole++
@@ -130,7 +130,7 @@ test('response rate: a quiet network is served during a flood from others', () =
 })
 
 test('response rate: memory does not grow with networks and names', () => {
-  const { rate } = given()
+  const { rate } = setUp()
   const flood = (from: number, to: number) => {
     for (let i = from; i < to; i++) {
       const network = netblockOf(`${i & 255}.${(i >> 8) & 255}.${(i >> 16) & 255}.1`)
@@ -154,7 +154,7 @@ test('response rate: memory does not grow with networks and names', () => {
 
 test('response rate: a network gets at most three times its own octets and the allowance', async () => {
   const random = createRandom(Number(process.env.FUZZ_SEED ?? 20_261_121))
-  const { respond, clock } = given()
+  const { respond, clock } = setUp()
   const began = clock.monotonic()
   const networks = new Map<string, { received: number; sent: number }>()
   for (let i = 0; i < 20_000; i++) {

@@ -182,12 +182,12 @@ test("a customer's CNAME leads through our own name server to the key, and follo
   const zone = await t.using(startZone(`tok1._domainkey.customer.example CNAME tok1.dkim.${MAIL_HOST}`))
   zone.forward(MAIL_HOST, await providerServer(t, keys))
   const resolver = await t.using(createResolver({ servers: [zone.server], clock: systemClock }))
-  const look = () => resolver.txt('tok1._domainkey.customer.example', { fresh: true })
-  assert.equal(await look(), { kind: 'found', records: [KEY] })
+  const check = () => resolver.txt('tok1._domainkey.customer.example', { fresh: true })
+  assert.equal(await check(), { kind: 'found', records: [KEY] })
   keys.set('tok1', 'v=DKIM1; p=')
-  assert.equal(await look(), { kind: 'found', records: ['v=DKIM1; p='] })
+  assert.equal(await check(), { kind: 'found', records: ['v=DKIM1; p='] })
   keys.delete('tok1')
-  assert.equal(await look(), { kind: 'no-domain' })
+  assert.equal(await check(), { kind: 'no-domain' })
   assert.equal(await resolver.mx(MAIL_HOST), {
     kind: 'found',
     records: [{ exchange: MAIL_HOST, preference: 10 }],

@@ -24,7 +24,7 @@ const test = suite('dns/server')
 const APEX = 'mailhorn.example'
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
-async function given(
+async function setUp(
   t: TestContext,
   { host = '127.0.0.1', dkim = (): string | Promise<string> => KEY } = {},
 ) {
@@ -54,7 +54,7 @@ async function connected(t: TestContext, port: number, localAddress = '127.0.0.1
 
 for (const host of ['127.0.0.1', '::1'])
   test(`DNS server: one port of ${host} answers over UDP and TCP`, async t => {
-    const { address } = await given(t, { host })
+    const { address } = await setUp(t, { host })
     for (const transport of ['udp', 'tcp'] as const) {
       const reply = await askServer(address, `feedback-smtp.us-west-2.${APEX}`, 'A', { transport })
       assert.equal(
@@ -131,7 +131,7 @@ test('DNS server: a wildcard listener that cannot bind one of its addresses fail
 })
 
 test("the runtime's resolver reads every record that we serve", async t => {
-  const { address } = await given(t)
+  const { address } = await setUp(t)
   const resolver = new dns.Resolver()
   resolver.setServers([address])
   assert.equal(
@@ -144,8 +144,8 @@ test("the runtime's resolver reads every record that we serve", async t => {
   assert.equal(await resolver.resolveNs(APEX), [`ns1.${APEX}`])
   assert.is((await resolver.resolveSoa(APEX)).minttl, 300)
   assert.is((await resolver.resolveTxt(`big.${APEX}`))[0]!.join('').length, 60_000)
-  const codeOf = (asked: Promise<unknown>) =>
-    asked.then(
+  const codeOf = (requests: Promise<unknown>) =>
+    requests.then(
       () => 'found',
       error => error.code,
     )
@@ -155,7 +155,7 @@ test("the runtime's resolver reads every record that we serve", async t => {
 })
 
 test('DNS server: pipelined queries are answered in order', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const socket = await connected(t, port)
   const ids = Array.from({ length: 200 }, (_, i) => i)
   socket.write(
@@ -170,7 +170,7 @@ test('DNS server: pipelined queries are answered in order', async t => {
 })
 
 test('DNS server: a query that arrives octet by octet is answered', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const socket = await connected(t, port)
   for (const octet of frame(queryPacket(APEX, 'A', { id: 9 }))) {
     await new Promise(sent => socket.write(Buffer.of(octet), sent))
@@ -183,7 +183,7 @@ test('DNS server: a query that arrives octet by octet is answered', async t => {
 })
 
 test('DNS server: a half-closed client that reads late gets its answers', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const socket = await connected(t, port)
   const ids = Array.from({ length: 200 }, (_, i) => i)
   socket.end(Buffer.concat(ids.map(id => frame(queryPacket(`big.${APEX}`, 'TXT', { id })))))
@@ -197,7 +197,7 @@ test('DNS server: a half-closed client that reads late gets its answers', async 
 
 test('DNS server: answers to a client that does not read are not buffered', async t => {
   let lookUps = 0
-  const { port } = await given(t, {
+  const { port } = await setUp(t, {
     dkim: () => {
       lookUps++
       return 'x'.repeat(50_000)
@@ -223,7 +223,7 @@ test('DNS server: answers to a client that does not read are not buffered', asyn
 })
 
 test('DNS server: a response packet over TCP is ignored and the connection stays', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const socket = await connected(t, port)
   socket.write(
     Buffer.concat([
@@ -244,7 +244,7 @@ for (const [what, octets] of [
   ['65535 octets', 'ffff'],
 ] as const)
   test(`DNS server: a connection that announces a message of ${what} is closed`, async t => {
-    const { port, address } = await given(t)
+    const { port, address } = await setUp(t)
     const socket = await connected(t, port)
     socket.resume()
     socket.write(Buffer.from(octets.replaceAll(' ', ''), 'hex'))
@@ -253,7 +253,7 @@ for (const [what, octets] of [
   })
 
 test('DNS server: a connection is closed 10 s after its last complete query', async t => {
-  const { clock, port } = await given(t)
+  const { clock, port } = await setUp(t)
   const socket = await connected(t, port)
   let isClosed = false
   const closed = new Promise<void>(done => {
@@ -283,7 +283,7 @@ test('DNS server: a connection is closed 10 s after its last complete query', as
 })
 
 test('DNS server: beyond 100 connections the least recently used is closed', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const sockets: net.Socket[] = []
   const ask = async (socket: net.Socket) => {
     socket.write(frame(queryPacket(APEX, 'A')))
@@ -304,7 +304,7 @@ test('DNS server: beyond 100 connections the least recently used is closed', asy
 })
 
 test('DNS server: of ten times the connections over TCP, 100 are open', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const sockets = await Promise.all(Array.from({ length: 1_000 }, () => connected(t, port)))
   for (const socket of sockets) socket.resume()
   const closedCount = () => sockets.filter(socket => socket.destroyed || socket.readableEnded).length
@@ -325,16 +325,16 @@ test('DNS server: 16 datagrams are answered in a turn of the event loop', async 
   const client = dgram.createSocket('udp4')
   t.after(() => client.close())
   for (let i = 0; i < 160; i++) client.send('x', port, '127.0.0.1')
-  let most = 0
+  let limit = 0
   for (let before = 0; answeredCount < 160; before = answeredCount) {
     await new Promise(setImmediate)
-    most = Math.max(most, answeredCount - before)
+    limit = Math.max(limit, answeredCount - before)
   }
-  assert.is(most, 16)
+  assert.is(limit, 16)
 })
 
 test('DNS server: beyond 100 connections the network with most of them loses one', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const ask = async (socket: net.Socket) => {
     socket.write(frame(queryPacket(APEX, 'A')))
     await once(socket, 'data')
@@ -355,7 +355,7 @@ test('DNS server: beyond 100 connections the network with most of them loses one
 })
 
 test('DNS server: a port in use is an error and no socket stays open', async t => {
-  const { port } = await given(t)
+  const { port } = await setUp(t)
   const clock = await t.using(createAdjustableClock())
   const zone = createZone({
     apex: APEX,
@@ -391,14 +391,14 @@ test('DNS server: a port in use is an error and no socket stays open', async t =
 
 test('DNS server: answers that are ready after close are not sent', async t => {
   const clock = await t.using(createAdjustableClock())
-  const asked = Promise.withResolvers<void>()
+  const requests = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<Buffer>()
   const listener = createDnsListener({
     listen: { host: '127.0.0.1', port: 0 },
     log: createLog('warn'),
     clock,
     respond() {
-      asked.resolve()
+      requests.resolve()
       return ready.promise
     },
   })
@@ -408,7 +408,7 @@ test('DNS server: answers that are ready after close are not sent', async t => {
   client.on('message', () => assert.unreachable('an answer from a server that is closed'))
   await once(client, 'listening')
   client.send(queryPacket(APEX, 'SOA'), port, '127.0.0.1')
-  await asked.promise
+  await requests.promise
   const closed = listener.close()
   ready.resolve(Buffer.from('too late'))
   await closed
@@ -421,7 +421,7 @@ test('DNS server: a datagram from port 0 is dropped', async t => {
     inside = open(type)
     return inside
   }) as typeof open
-  const { address } = await given(t).finally(() => {
+  const { address } = await setUp(t).finally(() => {
     dgram.createSocket = open
   })
   const peer = { family: 'IPv4', size: 0, address: '127.0.0.1', port: 0 } as const
@@ -434,7 +434,7 @@ test('DNS server: no more than 1,000 answers to datagrams are looked up at the s
   const held = Promise.withResolvers<string>()
   const full = Promise.withResolvers<void>()
   let lookUps = 0
-  const { address, port } = await given(t, {
+  const { address, port } = await setUp(t, {
     dkim() {
       if (++lookUps === 1_000) full.resolve()
       return held.promise
@@ -464,18 +464,18 @@ for (const [what, text] of [
   ['zeros', Buffer.alloc(4_000)],
 ] as const)
   test(`DNS server: ${what}, byte by byte behind a slow question over TCP, is not held as pieces`, async t => {
-    const asked = Promise.withResolvers<void>()
+    const requests = Promise.withResolvers<void>()
     const slow = Promise.withResolvers<string>()
-    const { port } = await given(t, {
+    const { port } = await setUp(t, {
       dkim() {
-        asked.resolve()
+        requests.resolve()
         return slow.promise
       },
     })
     t.after(() => slow.resolve(KEY))
     const client = await connected(t, port)
     client.write(frame(queryPacket(`abc.dkim.${APEX}`, 'TXT')))
-    await asked.promise
+    await requests.promise
     const before = byteArrayCount()
     await sendByteByByte(client, text.toString('latin1'))
     const held = byteArrayCount() - before
@@ -483,11 +483,11 @@ for (const [what, text] of [
   })
 
 test('DNS server: thousands of pipelined questions leave turns to others', async t => {
-  const turns = { count: 0, most: 0 }
+  const turns = { count: 0, limit: 0 }
   let isOver = false
-  const { port, address } = await given(t, {
+  const { port, address } = await setUp(t, {
     dkim() {
-      turns.most = Math.max(turns.most, ++turns.count)
+      turns.limit = Math.max(turns.limit, ++turns.count)
       return KEY
     },
   })
@@ -503,15 +503,15 @@ test('DNS server: thousands of pipelined questions leave turns to others', async
   )
   for (let i = 0; i < 5; i++) assert.is((await askServer(address, APEX, 'A')).rcode, RCODE.NOERROR)
   isOver = true
-  assert.ok(turns.most <= 16, `${turns.most} answered in one turn`)
+  assert.ok(turns.limit <= 16, `${turns.limit} answered in one turn`)
 })
 
 test('DNS server: close ends connections and frees the port', async t => {
   const lookUp = Promise.withResolvers<string>()
-  const asked = Promise.withResolvers<void>()
-  const { server, port } = await given(t, {
+  const requests = Promise.withResolvers<void>()
+  const { server, port } = await setUp(t, {
     dkim() {
-      asked.resolve()
+      requests.resolve()
       return lookUp.promise
     },
   })
@@ -519,7 +519,7 @@ test('DNS server: close ends connections and frees the port', async t => {
   const client = dgram.createSocket('udp4')
   t.after(() => client.close())
   client.send(queryPacket(`abc.dkim.${APEX}`, 'TXT'), port, '127.0.0.1')
-  await asked.promise
+  await requests.promise
   socket.resume()
   const closed = once(socket, 'close')
   await server.close()

@@ -78,8 +78,8 @@ test('validating client: answers are cached for their TTL; a fresh look-up queri
 test('validating client: an absent or silent resolver is a failure', async t => {
   const clock = createManualClock()
   const silent = createSocket('udp4')
-  let asked = 0
-  silent.on('message', () => void asked++)
+  let requests = 0
+  silent.on('message', () => void requests++)
   await new Promise<void>(resolve => silent.bind(0, '127.0.0.1', resolve))
   t.after(() => silent.close())
   const client = await t.using(
@@ -91,9 +91,9 @@ test('validating client: an absent or silent resolver is a failure', async t => 
     }),
   )
   const asking = client.ask('mx.signed.test', 'A')
-  await until(() => asked === 1)
+  await until(() => requests === 1)
   clock.advance(1_000)
-  await until(() => asked === 2)
+  await until(() => requests === 2)
   clock.advance(1_000)
   assert.match(((await asking) as { reason: string }).reason, /nothing within 1 s/)
   const absent = await t.using(createValidatingClient({ server: '127.0.0.1:1', clock }))

@@ -82,9 +82,9 @@ for (const [how, answered] of [
   ['later', (text: string | undefined) => Promise.resolve(text)],
 ] as const)
   test(`zone: a key is looked up by its token and answered ${how}`, async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const zone = zoneOf(provider(), token => {
-      asked.push(token)
+      requests.push(token)
       return answered(token === 'abc234' ? 'v=DKIM1; p=AAAA' : undefined)
     })
     assert.equal(await zone.lookUp(`abc234.dkim.${APEX}`, 'TXT'), [
@@ -92,7 +92,7 @@ for (const [how, answered] of [
     ])
     assert.is(await zone.lookUp(`abc234.dkim.${APEX}`, 'A'), 'no-data')
     assert.is(await zone.lookUp(`other.dkim.${APEX}`, 'TXT'), 'no-name')
-    assert.equal(asked, ['abc234', 'abc234', 'other'])
+    assert.equal(requests, ['abc234', 'abc234', 'other'])
   })
 
 test('zone: names below a token are not looked up, and dkim is not a token', async () => {
@@ -222,7 +222,7 @@ for (const [what, records, complaint] of NO_ZONES)
 
 test('zone: ACME challenges are served at once, for certificate names only', async () => {
   const proofs = new Map<string, string[]>()
-  const asked: string[] = []
+  const requests: string[] = []
   const zone = createZone({
     apex: APEX,
     records: provider({
@@ -231,7 +231,7 @@ test('zone: ACME challenges are served at once, for certificate names only', asy
     dkim: () => undefined,
     provenNames: [APEX, `mta-sts.${APEX}`, `www.${APEX}`, 'app.elsewhere.example'],
     async proofs(name) {
-      asked.push(name)
+      requests.push(name)
       return proofs.get(name) ?? []
     },
   })
@@ -244,7 +244,7 @@ test('zone: ACME challenges are served at once, for certificate names only', asy
   assert.equal(await proofsAt(`www.${APEX}`), ['elsewhere.example'])
   assert.is(await proofsAt(`other.${APEX}`), 'no-name')
   assert.is(await proofsAt('app.elsewhere.example'), 'out-of-zone')
-  assert.equal([...new Set(asked)], [APEX])
+  assert.equal([...new Set(requests)], [APEX])
 })
 
 const cname = (label: string, target: string) => at(`${label}.${APEX}`, { type: 'CNAME', target })

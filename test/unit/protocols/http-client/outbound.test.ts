@@ -211,17 +211,17 @@ test('HTTP client: only allowed addresses are dialled', async t => {
 })
 
 test('HTTP client: the checked address is the one that is dialled', async t => {
-  const asked: string[] = []
+  const queries: string[] = []
   const changing = async (name: string): Promise<Answer<string>> => {
-    asked.push(name)
-    return { kind: 'found', records: asked.length === 1 ? ['127.0.0.2'] : ['10.0.0.1'] }
+    queries.push(name)
+    return { kind: 'found', records: queries.length === 1 ? ['127.0.0.2'] : ['10.0.0.1'] }
   }
   const { send, web } = await open(t, {
     host: { host: '127.0.0.2' },
     client: { resolver: { addresses4: changing, addresses6: async () => ({ kind: 'no-data' }) } },
   })
   replyOf(await send())
-  assert.equal(asked, ['files.example.test'])
+  assert.equal(queries, ['files.example.test'])
   assert.is(web.requests[0]!.localAddress, '127.0.0.2')
   assert.match(faultOf(await send()), /^forbidden/)
 })
@@ -518,9 +518,9 @@ test('HTTP client: a request on a closed kept-alive connection is sent again', a
     },
   })
   replyOf(await send())
-  const [kept] = sockets
+  const [remaining] = sockets
   sockets = []
-  kept!.removeAllListeners('data').on('data', () => kept!.destroy())
+  remaining!.removeAllListeners('data').on('data', () => remaining!.destroy())
   replyOf(await send({ method: 'POST', body: 'again' }))
   assert.equal(
     web.requests.map(({ method }) => method),

@@ -57,7 +57,7 @@ test('a calendar without parameters gets those that make it an invitation', () =
   assert.is(fields['Content-Type'], 'text/calendar; charset=utf-8; method=REQUEST;\r\n name="invite.ics"')
 })
 
-const ids: [given: string, bare: string][] = [
+const ids: [input: string, bare: string][] = [
   ['logo', 'logo'],
   ['<logo@b.test>', 'logo@b.test'],
   [' <a> ', 'a'],
@@ -67,9 +67,9 @@ const ids: [given: string, bare: string][] = [
   ['\ud800', '%EF%BF%BD'],
   ['', ''],
 ]
-for (const [given, bare] of ids)
-  test(`the content id ${JSON.stringify(given)} is ${bare}`, () => {
-    assert.is(bareContentId(given), bare)
+for (const [input, bare] of ids)
+  test(`the content id ${JSON.stringify(input)} is ${bare}`, () => {
+    assert.is(bareContentId(input), bare)
   })
 
 for (const contentId of ['', 'x'.repeat(2000)])

@@ -23,7 +23,7 @@ const paper = (filename: string, contentType = 'application/pdf', content = 'pap
   content: Buffer.from(content),
 })
 
-export const cases: readonly [what: string, given: Given][] = [
+export const cases: readonly [what: string, input: Given][] = [
   ['plain text', { text: 'Hello Bob,\n\nhow are you?\n' }],
   ['HTML alone', { html: page }],
   ['text and HTML', { text: 'Hello', html: page }],

@@ -22,7 +22,7 @@ const invoice: Attachment = {
 }
 const page = '<p><img src="cid:logo"></p>'
 
-const structures: [what: string, given: Partial<Parameters<typeof bodySource>[0]>, tree: string][] = [
+const structures: [what: string, args: Partial<Parameters<typeof bodySource>[0]>, tree: string][] = [
   ['nothing', {}, 'text/plain'],
   ['text', { text: 'hi' }, 'text/plain'],
   ['HTML', { html: page }, 'text/html'],
@@ -94,9 +94,9 @@ const structures: [what: string, given: Partial<Parameters<typeof bodySource>[0]
     'mixed(related(text/html image/png) image/png)',
   ],
 ]
-for (const [what, given, tree] of structures)
+for (const [what, args, tree] of structures)
   test(`${what}: ${tree}`, () => {
-    assert.is(treeOf(wire(given)), tree)
+    assert.is(treeOf(wire(args)), tree)
   })
 
 test('a single text has its fields at the top', () => {
@@ -170,11 +170,11 @@ test('the octets of a message with everything in it', () => {
 })
 
 test('the same source gives the same octets, another seed other boundaries only', () => {
-  const given = { text: 'Grüße', html: page, attachments: [logo, invoice] }
-  assert.ok(compose(given).equals(compose(structuredClone(given))))
-  const other = wire({ ...given, seed: 'eml_2' })
-  assert.is.not(other, wire(given))
-  assert.is(other.replace(/[0-9a-f]{32}/g, ''), wire(given).replace(/[0-9a-f]{32}/g, ''))
+  const args = { text: 'Grüße', html: page, attachments: [logo, invoice] }
+  assert.ok(compose(args).equals(compose(structuredClone(args))))
+  const other = wire({ ...args, seed: 'eml_2' })
+  assert.is.not(other, wire(args))
+  assert.is(other.replace(/[0-9a-f]{32}/g, ''), wire(args).replace(/[0-9a-f]{32}/g, ''))
 })
 
 test('no part can end itself: the boundary in a text or an attached message is harmless', () => {
@@ -217,7 +217,7 @@ test('a body that says to be relaxed has nothing to relax', () => {
   )
 })
 
-for (const [what, given, isRelaxed] of [
+for (const [what, args, isRelaxed] of [
   ['a plain text', { text: 'Hello,\nhow are you?' }, true],
   ['a text that is encoded', { text: `${'word '.repeat(40)}\nñ`, html: '<p>ñ</p>' }, true],
   ['a text with files', { text: 'Hello', attachments: [invoice, logo] }, true],
@@ -231,7 +231,7 @@ for (const [what, given, isRelaxed] of [
   ],
 ] as const)
   test(`${what}: ${isRelaxed ? 'relaxed' : 'not relaxed'}`, () => {
-    const composed = composeBody(bodySource(given))
+    const composed = composeBody(bodySource(args))
     assert.is(composed.isRelaxed, isRelaxed)
     assert.is(holdsNothingToRelax(composed.body), isRelaxed)
   })

@@ -110,8 +110,8 @@ test('an address outside ASCII is written in UTF-8, all else in ASCII', () => {
   assert.not.match(text.replace('jörg@', ''), /[^\x00-\x7f]/)
 })
 
-function namesOf(given: Parameters<typeof headSource>[0]): string[] {
-  return composeHead(headSource(given)).map(({ name }) => name)
+function namesOf(input: Parameters<typeof headSource>[0]): string[] {
+  return composeHead(headSource(input)).map(({ name }) => name)
 }
 
 test.run()

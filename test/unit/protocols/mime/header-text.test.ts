@@ -30,7 +30,7 @@ for (const [text, value] of literal)
     assert.is(literalText('Subject', text), value)
   })
 
-const user: [name: string, given: string, value: string][] = [
+const user: [name: string, input: string, value: string][] = [
   ['X-Ref', 'a=?b', 'a=?b'],
   ['X-Ref', '=?UTF-8?Q?encoded_by_the_user?=', '=?UTF-8?Q?encoded_by_the_user?='],
   ['X-Ref', ' \tblanks outside\t ', 'blanks outside'],
@@ -42,9 +42,9 @@ const user: [name: string, given: string, value: string][] = [
   ['List-ID', 'Größen <g.b.test>', '=?UTF-8?B?R3LDtsOfZW4=?= <g.b.test>'],
   ['In-Reply-To', '<a=?b@c.test>', '<a=?b@c.test>'],
 ]
-for (const [name, given, value] of user)
-  test(`a user's ${name}: ${JSON.stringify(given)} goes out as ${JSON.stringify(value)}`, () => {
-    assert.is(userText(name, given), value)
+for (const [name, input, value] of user)
+  test(`a user's ${name}: ${JSON.stringify(input)} goes out as ${JSON.stringify(value)}`, () => {
+    assert.is(userText(name, input), value)
   })
 
 test('long text folds at its blanks and reads the same when unfolded', () => {

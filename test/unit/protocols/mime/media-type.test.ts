@@ -61,9 +61,9 @@ const calendars: [what: string, type: string, content: string, parameters: strin
   ['one far away', '', calendar(`X-A:${'x'.repeat(70_000)}`, 'METHOD:ADD'), ['charset=utf-8']],
   ['nothing', '', '', ['charset=utf-8']],
 ]
-for (const [what, given, content, parameters] of calendars)
+for (const [what, input, content, parameters] of calendars)
   test(`a calendar with ${what}: the type has ${parameters.join('; ')}`, () => {
-    const type = parseMediaType(`text/calendar${given}`)
+    const type = parseMediaType(`text/calendar${input}`)
     assert.equal(withCalendarParameters(type, Buffer.from(content)), { essence: 'text/calendar', parameters })
   })
 

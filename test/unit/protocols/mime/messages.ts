@@ -13,7 +13,7 @@ export function mailbox(address: string, name: string | null = null): Mailbox {
   return { name, address, domain: address.slice(address.lastIndexOf('@') + 1) }
 }
 
-export function headSource(given: Partial<HeadSource> = {}): HeadSource {
+export function headSource(args: Partial<HeadSource> = {}): HeadSource {
   return {
     from: mailbox('ann@here.test', 'Ann'),
     to: [mailbox('bob@there.test')],
@@ -23,24 +23,24 @@ export function headSource(given: Partial<HeadSource> = {}): HeadSource {
     sentAt: SENT_AT,
     messageId: '<1@send.here.test>',
     headers: [],
-    ...given,
+    ...args,
   }
 }
 
-export function bodySource(given: Partial<BodySource> = {}): BodySource {
-  return { html: null, text: null, attachments: [], seed: 'eml_1', ...given }
+export function bodySource(args: Partial<BodySource> = {}): BodySource {
+  return { html: null, text: null, attachments: [], seed: 'eml_1', ...args }
 }
 
 /** The whole message. */
-export function compose(given: Partial<HeadSource & BodySource> = {}): Buffer {
-  const { fields, body } = composeBody(bodySource(given))
-  const head = composeHead(headSource(given))
+export function compose(args: Partial<HeadSource & BodySource> = {}): Buffer {
+  const { fields, body } = composeBody(bodySource(args))
+  const head = composeHead(headSource(args))
   return Buffer.concat([serializeFields([...head, ...fields]), Buffer.from('\r\n'), body])
 }
 
 /** Returns the message as text with one character per octet. */
-export function wire(given: Partial<HeadSource & BodySource> = {}): string {
-  return compose(given).toString('latin1')
+export function wire(args: Partial<HeadSource & BodySource> = {}): string {
+  return compose(args).toString('latin1')
 }
 
 /** Lines without their CRLF. */

@@ -8,10 +8,10 @@ import { readWithMailparser } from './readers.ts'
 
 const test = suite('mime/nodemailer')
 
-for (const [what, given] of cases)
+for (const [what, input] of cases)
   test(`${what}: readers see what nodemailer's message shows them`, async () => {
-    const ours = await readWithMailparser(compose(given))
-    const theirs = await readWithMailparser(await composedByNodemailer(given))
+    const ours = await readWithMailparser(compose(input))
+    const theirs = await readWithMailparser(await composedByNodemailer(input))
     for (const key of ['subject', 'from', 'to', 'cc', 'replyTo', 'messageId', 'date'] as const)
       assert.equal(ours[key], theirs[key], key)
     assert.is(ended(ours.text), ended(theirs.text))
@@ -21,9 +21,9 @@ for (const [what, given] of cases)
       assert.is(ours.header(name), theirs.header(name))
   })
 
-function composedByNodemailer(given: Given): Promise<Buffer> {
-  const head = headSource(given)
-  const body = bodySource(given)
+function composedByNodemailer(input: Given): Promise<Buffer> {
+  const head = headSource(input)
+  const body = bodySource(input)
   const address = ({ name, address }: Mailbox) => ({ name: name ?? '', address })
   const { text, html, attachments } = body
   return new MailComposer({

@@ -107,9 +107,9 @@ test('whatever is given, the message is ASCII in lines of at most 998 octets, an
       { maxLength: 4 },
     ),
   })
-  checked(anything, given => {
-    const message = compose(given)
-    assert.ok(message.equals(compose(given)))
+  checked(anything, input => {
+    const message = compose(input)
+    assert.ok(message.equals(compose(input)))
     assert.ok(message.every(octet => octet < 0x80))
     for (const line of wireLines(message)) {
       assert.ok(line.length <= 998, `${line.length} octets: ${line.slice(0, 80)}`)

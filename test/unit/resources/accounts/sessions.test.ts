@@ -4,7 +4,7 @@ import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
 import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
-import { PLACE_KEPT_MS, sweepSignInPlaces } from '../../../../src/resources/accounts/known-places.ts'
+import { PLACE_RETENTION_MS, sweepSignInPlaces } from '../../../../src/resources/accounts/known-places.ts'
 import type { Passwords } from '../../../../src/resources/accounts/password.ts'
 import type { PasswordTurn } from '../../../../src/resources/accounts/password-queue.ts'
 import { createSessions, SESSION_IDLE_MS } from '../../../../src/resources/accounts/sessions.ts'
@@ -439,15 +439,15 @@ test('known place: at most 20 per user, the least recently used is deleted', asy
 test('known place: it is deleted 90 days after the last sign-in', async t => {
   const parts = await open(t)
   const { addUser, signIn, clock, rows } = parts
-  assert.is(PLACE_KEPT_MS, 90 * DAY_MS)
+  assert.is(PLACE_RETENTION_MS, 90 * DAY_MS)
   addUser('a@here.test')
   await signIn('a@here.test', undefined, HOME)
-  clock.advance(PLACE_KEPT_MS)
+  clock.advance(PLACE_RETENTION_MS)
   for await (const _ of sweepSignInPlaces(parts));
   assert.equal(rows('select count(*) as n from sign_in_places'), [{ n: 1 }])
   await strangersGuess(parts, 'a@here.test', 20)
   assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'signed-in')
-  clock.advance(PLACE_KEPT_MS + 1)
+  clock.advance(PLACE_RETENTION_MS + 1)
   await strangersGuess(parts, 'a@here.test', 20)
   assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'too-many')
   for await (const _ of sweepSignInPlaces(parts));

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/resources/certificates/certificate-rows.ts'
 import {
   type KeeperOptions,
-  type KeptCertificate,
+  type ManagedCertificate,
   startCertificateKeeper,
 } from '../../../../src/resources/certificates/keeper.ts'
 import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
@@ -31,7 +31,7 @@ const HOST = 'mail.example.com'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
+async function setUp(t: TestContext, more: Partial<AuthorityOptions> = {}) {
   const clock = createManualClock()
   const store = await t.using(openLocalStore())
   const secrets = createSecretKeys(Buffer.alloc(32, 7))
@@ -53,7 +53,7 @@ async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
       allowPrivate: true,
       ...(authorities && { authorities }),
     })
-  const common: Omit<KeeperOptions, 'outbound'> & KeptCertificate = {
+  const common: Omit<KeeperOptions, 'outbound'> & ManagedCertificate = {
     ...{ db: store.db, run: store.run, secrets, clock },
     random: () => 0,
     owner: 'one',
@@ -70,10 +70,10 @@ async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
     },
   }
   const start = (
-    options: Partial<KeeperOptions & KeptCertificate> = {},
+    options: Partial<KeeperOptions & ManagedCertificate> = {},
     outbound = client([testAuthority()]),
   ) => {
-    const all: KeeperOptions & KeptCertificate = { ...common, outbound, ...options }
+    const all: KeeperOptions & ManagedCertificate = { ...common, outbound, ...options }
     const stop = startCertificateKeeper(all, all)
     const close = async () => {
       outbound.close()
@@ -100,7 +100,7 @@ const NOTHING = { kind: 'no-data' } as const
 
 for (const type of ['dns-01', 'http-01'] as const)
   test(`ACME: a certificate for all names is issued with ${type}`, async t => {
-    const { clock, store, authority, start, certified } = await given(t)
+    const { clock, store, authority, start, certified } = await setUp(t)
     start({ typeFor: () => type })
     const row = (await certified())!
     const certificate = new X509Certificate(row.chain!)
@@ -115,7 +115,7 @@ for (const type of ['dns-01', 'http-01'] as const)
   })
 
 test('ACME: it is renewed after two thirds of its lifetime with the same account', async t => {
-  const { clock, authority, start, row, certified, meanwhile } = await given(t)
+  const { clock, authority, start, row, certified, meanwhile } = await setUp(t)
   start()
   const first = (await certified())!
   clock.advance(59 * DAY_MS)
@@ -130,7 +130,7 @@ test('ACME: it is renewed after two thirds of its lifetime with the same account
 })
 
 test('ACME: a restart orders nothing while the certificate is valid', async t => {
-  const { clock, authority, start, certified } = await given(t)
+  const { clock, authority, start, certified } = await setUp(t)
   const stop = start()
   await certified()
   await stop()
@@ -142,7 +142,7 @@ test('ACME: a restart orders nothing while the certificate is valid', async t =>
 })
 
 test('ACME: changed names cause a new order', async t => {
-  const { start, row, certified, meanwhile } = await given(t)
+  const { start, row, certified, meanwhile } = await setUp(t)
   const stop = start()
   const first = (await certified())!
   await stop()
@@ -171,7 +171,7 @@ for (const [what, step, fault, told] of [
   ['a reply that is no JSON', 'authz', { status: 200 }, /cannot be read/],
 ] as const)
   test(`ACME: ${what} raises an alert, keeps the certificate and is retried`, async t => {
-    const { clock, authority, start, certified, failed, alerts, meanwhile, row } = await given(t)
+    const { clock, authority, start, certified, failed, alerts, meanwhile, row } = await setUp(t)
     const stop = start()
     const first = (await certified())!
     await stop()
@@ -198,7 +198,7 @@ for (const [what, step, fault, told] of [
   })
 
 test('ACME: an expired nonce is retried', async t => {
-  const { authority, start, certified, alerts } = await given(t)
+  const { authority, start, certified, alerts } = await setUp(t)
   for (const step of ['newAccount', 'newOrder', 'challenge', 'finalize', 'cert'])
     authority.failNext(step, { status: 400, type: 'badNonce', detail: 'too old' })
   start()
@@ -207,7 +207,7 @@ test('ACME: an expired nonce is retried', async t => {
 })
 
 test('ACME: refused nonces are retried six times', async t => {
-  const { authority, start, failed } = await given(t)
+  const { authority, start, failed } = await setUp(t)
   for (let i = 0; i < 9; i++) authority.failNext('newOrder', { status: 400, type: 'badNonce' })
   start()
   assert.match((await failed(1))!.fault!, /badNonce/)
@@ -215,13 +215,13 @@ test('ACME: refused nonces are retried six times', async t => {
 })
 
 test('ACME: a failed challenge ends the order; the next order uses another challenge', async t => {
-  const { clock, authority, start, failed, certified } = await given(t, {
+  const { clock, authority, start, failed, certified } = await setUp(t, {
     prove: ({ type, expected }) => (type === 'http-01' ? expected : undefined),
   })
-  const asked: number[] = []
+  const requests: number[] = []
   start({
     typeFor(_, failures) {
-      asked.push(failures)
+      requests.push(failures)
       return failures % 2 === 0 ? 'dns-01' : 'http-01'
     },
   })
@@ -231,11 +231,11 @@ test('ACME: a failed challenge ends the order; the next order uses another chall
   clock.advance(10 * MINUTE_MS)
   await certified()
   assert.is(authority.orderCount, 2)
-  assert.equal([...new Set(asked)], [0, 1])
+  assert.equal([...new Set(requests)], [0, 1])
 })
 
 test('ACME: retry delays grow up to twelve hours', async t => {
-  const { clock, authority, start, failed } = await given(t)
+  const { clock, authority, start, failed } = await setUp(t)
   start()
   const waits: number[] = []
   for (let count = 1; count <= 8; count++) {
@@ -248,7 +248,7 @@ test('ACME: retry delays grow up to twelve hours', async t => {
 })
 
 test('ACME: an unreachable authority is retried', async t => {
-  const { authority, start, failed, alerts } = await given(t)
+  const { authority, start, failed, alerts } = await setUp(t)
   await authority.close()
   start()
   assert.match((await failed(1))!.fault!, /the authority cannot be asked: the host refuses the connection/)
@@ -256,21 +256,21 @@ test('ACME: an unreachable authority is retried', async t => {
 })
 
 test('ACME: an untrusted authority is refused', async t => {
-  const { authority, start, failed, client } = await given(t)
+  const { authority, start, failed, client } = await setUp(t)
   start({}, client())
   assert.match((await failed(1))!.fault!, /TLS failed/)
   assert.equal(authority.steps, [])
 })
 
 test('ACME: a slow validation is awaited', async t => {
-  const { start, certified, alerts } = await given(t, { slow: 3 })
+  const { start, certified, alerts } = await setUp(t, { slow: 3 })
   start()
   await certified()
   assert.equal(alerts, [])
 })
 
 test('ACME: an endless validation is continued later', async t => {
-  const { clock, authority, start, failed, certified } = await given(t, { slow: 20 })
+  const { clock, authority, start, failed, certified } = await setUp(t, { slow: 20 })
   start()
   const row = (await failed(1))!
   assert.match(row.fault!, /takes too long/)
@@ -281,7 +281,7 @@ test('ACME: an endless validation is continued later', async t => {
 })
 
 test('ACME: a deleted account is created again', async t => {
-  const { clock, authority, start, certified, meanwhile, row } = await given(t)
+  const { clock, authority, start, certified, meanwhile, row } = await setUp(t)
   start()
   const first = (await certified())!
   authority.forget()
@@ -293,7 +293,7 @@ test('ACME: a deleted account is created again', async t => {
 /** Simulates a kill at each step: whatever the killed process stored stays. */
 for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'finalize', 'cert'])
   test(`ACME: killed during ${step}, the order continues at the next start`, async t => {
-    const { authority, start, certified, store, common, client } = await given(t)
+    const { authority, start, certified, store, common, client } = await setUp(t)
     const died = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
     let isDead = false
@@ -307,7 +307,7 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
     const never = new Promise<never>(() => {})
     const living = client([testAuthority()])
     t.after(living.close)
-    const dying: KeeperOptions & KeptCertificate = {
+    const dying: KeeperOptions & ManagedCertificate = {
       ...common,
       outbound: {
         async send(request) {
@@ -315,7 +315,7 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
           return isDead ? never : reply
         },
       },
-      run: (...asked) => (isDead ? never : store.run(...asked)),
+      run: (...requests) => (isDead ? never : store.run(...requests)),
     }
     startCertificateKeeper(dying, dying)
     await reached.promise
@@ -327,7 +327,7 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
   })
 
 test('ACME: one process orders; another takes over its lease', async t => {
-  const { clock, authority, start, row, certified, meanwhile } = await given(t)
+  const { clock, authority, start, row, certified, meanwhile } = await setUp(t)
   const waiting = Promise.withResolvers<void>()
   t.after(waiting.resolve)
   authority.failNext('newOrder', { status: 500, meanwhile: () => waiting.promise })

@@ -172,7 +172,7 @@ test('payloads: a domain has the words of its reply, and its id keeps the prefix
   assert.is(payloadFor(null, DOMAIN_EVENT), DOMAIN_EVENT)
 })
 
-for (const [given, rust] of [
+for (const [input, rust] of [
   [{ bounce: { subType: 'NoEmail' } }, { bounce: { subType: 'MessageRejected' } }],
   [{ bounce: { subType: null } }, { bounce: { subType: 'MessageRejected' } }],
   [{ bounce: { subType: 'Suppressed' } }, { bounce: { subType: 'Suppressed' } }],
@@ -181,8 +181,8 @@ for (const [given, rust] of [
   [{ message_id: null }, { message_id: '' }],
   [{ first_name: null }, { first_name: null }],
 ] as const)
-  test(`payloads: Rust reads ${JSON.stringify(given)}`, () => {
-    assert.equal(payloadFor('rust', { data: given }).data, rust)
+  test(`payloads: Rust reads ${JSON.stringify(input)}`, () => {
+    assert.equal(payloadFor('rust', { data: input }).data, rust)
   })
 
 for (const [agent, expected] of [

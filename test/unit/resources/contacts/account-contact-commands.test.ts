@@ -24,7 +24,7 @@ async function open(t: TestContext) {
         fields: { email: ANN, firstName, ...none },
       })
       if (answer === 'no-topic' || 'refused' in answer) throw new Error('refused')
-      return { ...answer.contact, kept: answer.kept.map(({ id }) => id) }
+      return { ...answer.contact, remaining: answer.existing.map(({ id }) => id) }
     },
     named: async (name: string): Promise<Id | undefined> =>
       (await db.selectFrom('audiences').select('id').where('name', '=', name).executeTakeFirst())?.id,
@@ -60,9 +60,9 @@ test('removed from the only segment: the contact moves to "Contacts" with its id
   assert.equal(JSON.parse(moved!.properties), { plan: 'pro' })
   assert.equal(await contacts(), [])
   assert.equal([(await audienceOf(audienceId)).contactCount, (await audienceOf(list)).contactCount], [0, 1])
-  const said = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
+  const text = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
   assert.equal(
-    said.map(row => row.subscribed),
+    text.map(row => row.subscribed),
     [0],
   )
   const values = await db.selectFrom('contactValues').selectAll().where('contactId', '=', id).execute()
@@ -94,9 +94,9 @@ test('removed from one of two segments: the other keeps its contact, and no list
 test('added again: the contact that exists is returned unchanged', async t => {
   const { place, events, audienceId } = await open(t)
   const first = await place([], 'Ann')
-  assert.equal([first.audience_id, first.kept], [wireId('aud', audienceId), []])
+  assert.equal([first.audience_id, first.remaining], [wireId('aud', audienceId), []])
   const again = await place([], 'Anna')
-  assert.equal([again.id, again.first_name, again.kept], [first.id, 'Ann', [first.id]])
+  assert.equal([again.id, again.first_name, again.remaining], [first.id, 'Ann', [first.id]])
   assert.is((await events()).length, 1)
 })
 
@@ -104,9 +104,9 @@ test('added to several segments: only those without the contact get it', async t
   const { place, newAudience, contacts, audienceId } = await open(t)
   const other = await newAudience()
   const first = await place([other], 'Ann')
-  assert.equal([(await place([])).id, (await place([])).kept], [first.id, [first.id]], 'in any segment')
+  assert.equal([(await place([])).id, (await place([])).remaining], [first.id, [first.id]], 'in any segment')
   const again = await place([audienceId, other], 'Anna')
-  assert.equal([again.first_name, again.kept], ['Anna', [first.id]])
+  assert.equal([again.first_name, again.remaining], ['Anna', [first.id]])
   assert.equal(
     (await contacts(other)).map(({ firstName }) => firstName),
     ['Ann'],

@@ -172,8 +172,8 @@ test('unsubscribe: a topic must belong to the account', async t => {
 test('deletion: all rows of audiences and topics are deleted in steps, with events', async t => {
   const { run, accountId, audienceId, importFile, newAudience, add, clock, topic, db, rows, told } =
     await openTopics(t)
-  const kept = await newAudience()
-  await add({ email: 'kept@there.test', properties: new Map([['plan', 'pro']]) }, kept)
+  const remaining = await newAudience()
+  await add({ email: 'kept@there.test', properties: new Map([['plan', 'pro']]) }, remaining)
   const subject = await topic('opt_in')
   await importFile(
     `email,plan\n${Array.from({ length: 300 }, (_, i) => `c${i}@there.test,p${i}\n`).join('')}`,

@@ -355,7 +355,9 @@ test('import: empty cells are in the question, and the answer about other values
     ],
   )
   assert.match(message, 'an empty cell in row 3')
-  const answer = (...said: [string, boolean][]) => ({ meanings: new Map([['active', new Map(said)]]) })
+  const answer = (...answerText: [string, boolean][]) => ({
+    meanings: new Map([['active', new Map(answerText)]]),
+  })
   const silent = await importFile(file, answer(['1', false], ['0', true]))
   assert.match(silent!.errors, 'The column `active` is empty in 2 rows, which it did not unsubscribe.')
   const report = await importFile(file, answer(['1', false], ['*', true]))

@@ -44,7 +44,7 @@ async function open(t: TestContext) {
 const CASES: [
   byDefault: DefaultSubscription,
   before: boolean | undefined | 'new',
-  asked: boolean,
+  requests: boolean,
   after: boolean | undefined,
   counts: string,
 ][] = [
@@ -61,15 +61,15 @@ const CASES: [
   ['opt_out', true, true, true, 'unchanged'],
 ]
 
-for (const [byDefault, before, asked, after, counts] of CASES)
-  test(`topic ${byDefault}, contact ${before}: asked to ${asked ? 'opt in' : 'opt out'}, it is ${counts} as ${after}`, async t => {
+for (const [byDefault, before, requests, after, counts] of CASES)
+  test(`topic ${byDefault}, contact ${before}: asked to ${requests ? 'opt in' : 'opt out'}, it is ${counts} as ${after}`, async t => {
     const { topic, add, say, importFile, choiceOf } = await open(t)
     const topicId = await topic(byDefault)
     if (before !== 'new') {
       const id = await add({ email: ANN })
       if (before !== undefined) await say(id, topicId, before)
     }
-    const subscriptions = [{ topicId, subscribed: asked }]
+    const subscriptions = [{ topicId, subscribed: requests }]
     const report = (await importFile(FILE, { subscriptions }))!
     const { createdCount, updatedCount, unchangedCount } = report
     assert.equal(
@@ -95,12 +95,12 @@ test('an address that has left the topic stays out of it, and a skipped contact 
 
 test('two rows with one address choose once, and a deleted topic is ignored', async t => {
   const { topic, run, importFile, choiceOf, accountId, clock } = await open(t)
-  const [kept, gone] = [await topic('opt_out'), await topic('opt_out')]
+  const [remaining, gone] = [await topic('opt_out'), await topic('opt_out')]
   await run('deleteTopic', { accountId, id: gone, at: clock.now() })
-  const subscriptions = [kept, gone].map(topicId => ({ topicId, subscribed: true }))
+  const subscriptions = [remaining, gone].map(topicId => ({ topicId, subscribed: true }))
   const report = (await importFile(`${FILE}${ANN}\n`, { subscriptions }))!
   assert.equal([report.createdCount, report.unchangedCount, report.failedCount], [1, 1, 0])
-  assert.equal([await choiceOf(kept), await choiceOf(gone)], [true, undefined])
+  assert.equal([await choiceOf(remaining), await choiceOf(gone)], [true, undefined])
 })
 
 test.run()

@@ -548,28 +548,28 @@ for (const [what, piece] of [
   test(`import: an endless row of ${what} is refused early`, async t => {
     const { importFile } = await openAudience(t)
     for (const header of ['', 'email\n']) {
-      let given = 0
+      let input = 0
       async function* endless() {
         yield Buffer.from(header)
-        for (; ; given++) yield Buffer.alloc(64 * 1024, piece)
+        for (; ; input++) yield Buffer.alloc(64 * 1024, piece)
       }
       assert.match((await faultOf(importFile(endless()))).part, /^row \d$/)
-      assert.ok(given < 10, `${given} pieces were read`)
+      assert.ok(input < 10, `${input} pieces were read`)
     }
   })
 
 test('import: reading follows storing, and stops when the audience is deleted', async t => {
   const { importFile, run, accountId, audienceId, rows, clock } = await openAudience(t)
-  let given = 0
+  let input = 0
   async function* endless() {
     yield Buffer.from('email\n')
     for (;;) {
-      if (given === 1_000) await run('deleteAudience', { accountId, id: audienceId, at: clock.now() })
-      yield Buffer.from(`c${given++}@there.test\n`)
+      if (input === 1_000) await run('deleteAudience', { accountId, id: audienceId, at: clock.now() })
+      yield Buffer.from(`c${input++}@there.test\n`)
     }
   }
   assert.is(await importFile(endless()), undefined)
-  assert.ok(given < 3_000, `${given} rows were read`)
+  assert.ok(input < 3_000, `${input} rows were read`)
   assert.is(rows<{ id: Id }>('select id from audiences').length, 0)
 })
 

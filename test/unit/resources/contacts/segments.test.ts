@@ -165,14 +165,14 @@ test('segment: members follow changes of contacts', async t => {
   })
   const counts = async () => {
     const audience = await audienceOf(audienceId)
-    const asked = [
+    const requests = [
       plan('eq', 'pro'),
       plan('contains', 'R'),
       plan('exists'),
       plan('neq', 'pro'),
       plan('not_exists'),
     ]
-    return Promise.all(asked.map(filter => countMembers(db, audience, [filter])))
+    return Promise.all(requests.map(filter => countMembers(db, audience, [filter])))
   }
   const change = (properties: [string, PropertyValue | null][]) =>
     run('changeContact', {

@@ -285,8 +285,8 @@ test('verification: a negative result is confirmed; lost answers change nothing'
   assert.is(await status(), 'verified')
   for (const trouble of ['SERVFAIL', 'TIMEOUT', 'REFUSED']) {
     zone.set(`*.test ${trouble}`)
-    const { domain: kept, checks } = (await domains.verify(accountId, domain.id))!
-    assert.equal([kept.status, checks.ownership.status], ['verified', 'verified'], trouble)
+    const { domain: remaining, checks } = (await domains.verify(accountId, domain.id))!
+    assert.equal([remaining.status, checks.ownership.status], ['verified', 'verified'], trouble)
   }
   zone.set('')
   zone.queries.splice(0)

@@ -29,10 +29,10 @@ async function open(t: TestContext) {
   /** When each was checked, in ms of its age. */
   const checked: { id: Id; at: number }[] = []
   let underWay = 0
-  let most = 0
+  let limit = 0
   const check = async (account: Id, id: Id) => {
     checked.push({ id, at: clock.now() })
-    most = Math.max(most, ++underWay)
+    limit = Math.max(limit, ++underWay)
     await store.run('recordDomainCheck', {
       ...{ accountId: account, id, outcome, visibleSlots: [], checks: '{}' },
       at: clock.now(),
@@ -79,7 +79,7 @@ async function open(t: TestContext) {
     errors,
     dueAt,
     pass,
-    maxAtOnce: () => most,
+    maxAtOnce: () => limit,
     will: (next: CheckOutcome) => {
       outcome = next
     },

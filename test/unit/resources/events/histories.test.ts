@@ -125,13 +125,15 @@ function overOf(kind: string, at: number): Partial<Finish> {
 
 /** The totals kept equal those counted anew. */
 function checkTotals(store: Store) {
-  const kept = store.rows("select kind, count from counters where period = '' and count <> 0 order by kind")
+  const remaining = store.rows(
+    "select kind, count from counters where period = '' and count <> 0 order by kind",
+  )
   const counted = store.rows(
     `select 'emails.' || status as kind, count(*) as count from emails group by status
      union all select 'suppressions.' || reason, count(*) from suppressions group by reason
      union all select 'events', count(*) from events having count(*) > 0 order by 1`,
   )
-  assert.equal(kept, counted)
+  assert.equal(remaining, counted)
 }
 
 interface Email {

@@ -151,20 +151,21 @@ test('metrics: reports agree with the events after any history', async () => {
           const emails = store.rows<{ id: Id }>('select id from emails order by id').map(({ id }) => id)
           const events = eventsOf(store.rows)
           counted += events.length
-          for (const asked of questions) {
-            if (asked.emails ? emails.length === 0 : asked.dimensions.includes('email')) continue
-            if (asked.emails && (asked.broadcasts || asked.dimensions.includes('broadcast'))) continue
-            if (!asked.broadcasts && asked.dimensions.includes('broadcast')) continue
-            const [from, to] = [quarter(asked.begin), quarter(asked.end)].sort((a, b) => a - b) as [
+          for (const requests of questions) {
+            if (requests.emails ? emails.length === 0 : requests.dimensions.includes('email')) continue
+            if (requests.emails && (requests.broadcasts || requests.dimensions.includes('broadcast')))
+              continue
+            if (!requests.broadcasts && requests.dimensions.includes('broadcast')) continue
+            const [from, to] = [quarter(requests.begin), quarter(requests.end)].sort((a, b) => a - b) as [
               number,
               number,
             ]
             const wanted: MetricsQuestion = {
-              ...asked,
+              ...requests,
               ...{ accountId, from, to },
-              domains: asked.domains?.map(i => domains[i]!) ?? null,
-              broadcasts: asked.broadcasts?.map(i => broadcasts[i]!) ?? null,
-              emails: asked.emails?.map(i => emails[i % emails.length]!) ?? null,
+              domains: requests.domains?.map(i => domains[i]!) ?? null,
+              broadcasts: requests.broadcasts?.map(i => broadcasts[i]!) ?? null,
+              emails: requests.emails?.map(i => emails[i % emails.length]!) ?? null,
             }
             const report = await reportMetrics(store.db, wanted)
             const shown = Object.fromEntries(
@@ -176,7 +177,7 @@ test('metrics: reports agree with the events after any history', async () => {
             assert.equal(
               { totals: report.totals, rows: shown },
               expected(events, wanted, domains.slice(0, 3)),
-              JSON.stringify({ ...asked, from, to }),
+              JSON.stringify({ ...requests, from, to }),
             )
             assert.equal((await reportMetrics(store.db, { ...wanted, accountId: stranger })).totals, {})
           }
@@ -238,7 +239,7 @@ function eventsOf(rows: <T>(sql: string) => T[]): EventOfEmail[] {
 }
 
 /** One after another, as the words say it. @param known domains that the account still has */
-function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known: readonly Id[]) {
+function expected(events: readonly EventOfEmail[], requests: MetricsQuestion, known: readonly Id[]) {
   const isIn = (ids: readonly Id[] | null, id: Id | null) =>
     ids === null || (id !== null && ids.some(one => idText(one) === idText(id)))
   const totals: Record<string, number> = {}
@@ -248,13 +249,17 @@ function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known
     const key = [type, recipient, idText(email)].join()
     const isRepeated = seen.has(key)
     seen.add(key)
-    if (at < asked.from || at >= asked.to) continue
-    if (!isIn(asked.domains, domain) || !isIn(asked.broadcasts, broadcast) || !isIn(asked.emails, email))
+    if (at < requests.from || at >= requests.to) continue
+    if (
+      !isIn(requests.domains, domain) ||
+      !isIn(requests.broadcasts, broadcast) ||
+      !isIn(requests.emails, email)
+    )
       continue
-    const has = (dimension: (typeof DIMENSIONS)[number]) => asked.dimensions.includes(dimension)
-    const isKnown = asked.emails !== null || (domain !== null && isIn(known, domain))
+    const has = (dimension: (typeof DIMENSIONS)[number]) => requests.dimensions.includes(dimension)
+    const isKnown = requests.emails !== null || (domain !== null && isIn(known, domain))
     const place = [
-      has('period') ? periodName(at, asked) : null,
+      has('period') ? periodName(at, requests) : null,
       has('domain') && isKnown && domain ? idText(domain) : null,
       has('broadcast') && broadcast ? idText(broadcast) : null,
       has('email') ? idText(email) : null,
@@ -266,7 +271,7 @@ function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known
     for (const metric of metricsOf({ type: type as EventType, data: JSON.parse(data), isRepeated }))
       for (const name of isSimulated ? [metric, `simulated_${metric}`] : [metric]) {
         totals[name] = (totals[name] ?? 0) + 1
-        if (asked.dimensions.length === 0) continue
+        if (requests.dimensions.length === 0) continue
         rows[place] ??= {}
         rows[place][name] = (rows[place][name] ?? 0) + 1
       }

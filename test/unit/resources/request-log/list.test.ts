@@ -21,8 +21,8 @@ interface Given extends Partial<LoggedRequest> {
   at: number
 }
 
-async function log(given: readonly Given[]): Promise<Id[]> {
-  const requests = given.map(({ at, ...more }) => ({
+async function log(input: readonly Given[]): Promise<Id[]> {
+  const requests = input.map(({ at, ...more }) => ({
     ...{ accountId, id: newId(at), credentialKind: 'key', credentialId: mine, method: 'POST' },
     ...{ path: '/emails', query: null, status: 200, errorName: null, userAgent: null, durationMs: 1 },
     resourceId: null,

@@ -8,7 +8,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 const test = suite('store/start-check')
 
 /** A data folder that has been used, whose database is elsewhere. */
-async function given(t: TestContext) {
+async function setUp(t: TestContext) {
   const { path } = await t.using(tempFolder())
   writeFileSync(join(path, 'secret.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 })
   const check = (startNew: boolean) =>
@@ -22,7 +22,7 @@ async function given(t: TestContext) {
 const EMPTY = /^the database is empty \(.*\), but .* it holds secret\.key/
 
 test('start check: a missing database is refused beside a key, and is not created', async t => {
-  const { file, check } = await given(t)
+  const { file, check } = await setUp(t)
   assert.match(await check(false), EMPTY)
   assert.not(existsSync(file))
   assert.is(await check(true), 'may start')
@@ -30,7 +30,7 @@ test('start check: a missing database is refused beside a key, and is not create
 })
 
 test('start check: an empty file is refused unchanged, and so is the log that is left beside it', async t => {
-  const { file, check } = await given(t)
+  const { file, check } = await setUp(t)
   writeFileSync(file, '')
   assert.match(await check(false), EMPTY)
   writeFileSync(`${file}-wal`, 'what may be left of it')
@@ -39,7 +39,7 @@ test('start check: an empty file is refused unchanged, and so is the log that is
 })
 
 test('start check: a folder that nothing has used may begin', async t => {
-  const { path, check } = await given(t)
+  const { path, check } = await setUp(t)
   rmSync(join(path, 'secret.key'))
   assert.is(await check(false), 'may start')
 })

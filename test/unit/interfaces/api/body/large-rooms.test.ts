@@ -10,18 +10,18 @@ const BODY_BYTES_MAX = 56 * 1024 * 1024
 /** Asks for memory for as many of the largest bodies. @returns how many got it, and were refused */
 async function ask(count: number, ownerOf: (i: number) => string) {
   const large = createLargeBodies({ run: () => Promise.reject(new Error('nothing is parsed here')) })
-  const asked = { entered: 0, refused: 0 }
+  const requests = { entered: 0, refused: 0 }
   for (let i = 0; i < count; i++)
     large.enter(ownerOf(i), BODY_BYTES_MAX).then(
-      () => asked.entered++,
+      () => requests.entered++,
       error => {
         assert.instance(error, ApiError)
         assert.is((error as ApiError).status, 503)
-        asked.refused++
+        requests.refused++
       },
     )
   await settled()
-  return asked
+  return requests
 }
 
 test('ten times the memory of large bodies for one account: two have it, 50 wait, the others are refused', async () => {

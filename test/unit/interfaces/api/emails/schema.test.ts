@@ -56,9 +56,9 @@ async function deferredOnce(t: TestContext, region: string) {
   const finish = async (laneClass: number, over: Parameters<typeof finishFor>[2]) => {
     const [delivery] = await post.claim(accountId, 'there.test', { class: laneClass })
     const handed = { handedOverAt: clock.now(), signedAt: clock.now(), signatures: '[]' }
-    const said = { reply: '450 a secret', mxHost: 'mx.there.test', brokeOff: null }
+    const text = { reply: '450 a secret', mxHost: 'mx.there.test', brokeOff: null }
     const silent = { phase: 'rcpt', mxIp: '192.0.2.1', tls: null, transcript: null }
-    const record = { ...said, packed: packRecord({ ...said, ...silent }) }
+    const record = { ...text, packed: packRecord({ ...text, ...silent }) }
     await store.run('finish', finishFor(delivery!, clock.now(), { ...handed, ...over, record }))
     clock.advance(600_000)
   }

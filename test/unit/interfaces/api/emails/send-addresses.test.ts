@@ -150,16 +150,16 @@ const ONE_MAILBOX = [
   ],
 ] as const
 
-for (const [given, shown, address] of ONE_MAILBOX)
+for (const [input, shown, address] of ONE_MAILBOX)
   for (const field of ['from', 'to', 'replyTo'] as const)
-    test(`${given} is one mailbox in ${field}`, () => {
+    test(`${input} is one mailbox in ${field}`, () => {
       const mailboxOf = (text: string) => {
         const { [field]: read } = readSendEmail({ ...GOOD, [field]: text })
         const [mailbox, ...others] = Array.isArray(read) ? read : [read]
         assert.equal(others, [])
         return mailbox!
       }
-      const mailbox = mailboxOf(given)
+      const mailbox = mailboxOf(input)
       assert.is(mailbox.address, address)
       assert.is(mailboxText(mailbox), shown)
       assert.equal(mailboxOf(shown), mailbox, 'what the API shows, it takes back as the same mailbox')

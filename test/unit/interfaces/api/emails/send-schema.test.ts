@@ -7,8 +7,8 @@ import { suite } from '../../../../kit/suite.ts'
 const test = suite('http: a request to send')
 const GOOD = { from: 'Ann <ann@here.example>', to: 'bob@there.example', subject: 'hi', text: 'hello' }
 
-function attachmentOf(given: object): SubmittedAttachment {
-  const [attachment] = readSendEmail({ ...GOOD, attachments: [given] }).attachments
+function attachmentOf(input: object): SubmittedAttachment {
+  const [attachment] = readSendEmail({ ...GOOD, attachments: [input] }).attachments
   if (isRemote(attachment!)) throw new Error('the attachment is to be fetched')
   return attachment!
 }
@@ -91,7 +91,7 @@ for (const content of [Float64Array.of(1, 256), { type: 'Buffer', data: Float64A
     assert.is(contentOf(content), undefined)
   })
 
-for (const [given, content, type, bytes] of [
+for (const [input, content, type, bytes] of [
   ['text/plain', 'Hello, wörld!', 'text/plain; charset=utf-8', 'Hello, wörld!'],
   ['text/plain; charset=iso-8859-1', 'wörld', 'text/plain; charset=utf-8', 'wörld'],
   ['text/plain; CHARSET="x"; a=b', 'ö', 'text/plain; a=b; charset=utf-8', 'ö'],
@@ -99,8 +99,8 @@ for (const [given, content, type, bytes] of [
   ['text/plain', 'aGVsbG8=', 'text/plain', 'hello'],
   ['text/plain', '', 'text/plain', ''],
 ] as const)
-  test(`${JSON.stringify(content)} as ${given} is ${type}`, () => {
-    const attachment = attachmentOf({ content, content_type: given })
+  test(`${JSON.stringify(content)} as ${input} is ${type}`, () => {
+    const attachment = attachmentOf({ content, content_type: input })
     assert.is(attachment.contentType, type)
     assert.is(Buffer.from(attachment.content).toString(), bytes || content)
   })
@@ -159,7 +159,7 @@ for (const field of ['cc', 'bcc', 'reply_to'])
     assert.equal([cc, bcc, replyTo], [[], [], []])
   })
 
-for (const [given, tags] of [
+for (const [input, tags] of [
   [
     { country: 'br', seats: 3, paying: true },
     [
@@ -172,8 +172,8 @@ for (const [given, tags] of [
   [{}, []],
   [[{ name: 'a', value: 'b' }], [{ name: 'a', value: 'b' }]],
 ] as const)
-  test(`tags ${JSON.stringify(given)} are a list of names and values`, () => {
-    assert.equal(readSendEmail({ ...GOOD, tags: given }).tags, tags)
+  test(`tags ${JSON.stringify(input)} are a list of names and values`, () => {
+    assert.equal(readSendEmail({ ...GOOD, tags: input }).tags, tags)
   })
 
 test('attachment: a missing file name is derived from its position', () => {

@@ -53,13 +53,13 @@ function route(fields: Partial<Route> = {}, reply: object = SHOWN): Route {
   } as Route)
 }
 
-async function warningsOf(given: unknown, { handle }: Route = route()) {
+async function warningsOf(input: unknown, { handle }: Route = route()) {
   const call = handle as (request: ApiRequest) => ReturnType<Route['handle']>
-  const reply = await call({ body: async () => given } as ApiRequest)
+  const reply = await call({ body: async () => input } as ApiRequest)
   return (reply as { body: { warnings?: { path: string; message: string }[] } }).body.warnings
 }
 
-const CASES: [what: string, given: unknown, warned: Record<string, string> | undefined][] = [
+const CASES: [what: string, input: unknown, warned: Record<string, string> | undefined][] = [
   ['null', { name: null }, { name: 'Null does not change `name`.' }],
   ['null for false', { unsubscribed: null }, { unsubscribed: 'Null does not change `unsubscribed`.' }],
   [
@@ -97,10 +97,10 @@ const CASES: [what: string, given: unknown, warned: Record<string, string> | und
   ['a list instead of an object', [{ name: null }], undefined],
 ]
 
-for (const [what, given, warned] of CASES)
+for (const [what, input, warned] of CASES)
   test(`${what}: ${warned ? 'named in the reply' : 'no warning'}`, async () => {
     const expected = warned && Object.entries(warned).map(([path, message]) => ({ path, message }))
-    assert.equal(await warningsOf(given), expected)
+    assert.equal(await warningsOf(input), expected)
   })
 
 test('fields that a route never applies are named on any method, with its reason', async () => {

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-for (const [given, expected] of [
+for (const [input, expected] of [
   // the examples in the comments of the SDKs
   ['10m', 10 * MINUTE_MS],
   ['2 hours', 2 * HOUR_MS],
@@ -27,11 +27,11 @@ for (const [given, expected] of [
   ['0.5d', 12 * HOUR_MS],
   ['1 week', 7 * DAY_MS],
 ] as const)
-  test(`${JSON.stringify(given)} is ${expected} ms`, () => {
-    assert.is(parseDuration(given), expected)
+  test(`${JSON.stringify(input)} is ${expected} ms`, () => {
+    assert.is(parseDuration(input), expected)
   })
 
-for (const given of [
+for (const input of [
   '',
   '1h 30',
   '30 1h',
@@ -55,8 +55,8 @@ for (const given of [
   ['1h'],
   `${' '.repeat(200)}1h`,
 ])
-  test(`${JSON.stringify(given).slice(0, 20)} is no duration`, () => {
-    assert.is(parseDuration(given), undefined)
+  test(`${JSON.stringify(input).slice(0, 20)} is no duration`, () => {
+    assert.is(parseDuration(input), undefined)
   })
 
 test.run()

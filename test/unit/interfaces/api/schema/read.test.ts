@@ -90,7 +90,7 @@ test('body reader: an empty string is absent only for the configured keys', () =
   assert.equal({ ...present }, { b: '' })
 })
 
-for (const [given, taken] of [
+for (const [input, taken] of [
   [{ reply_to: 'snake' }, 'snake'],
   [{ replyTo: 'camel' }, 'camel'],
   [{ reply_to: 'snake', replyTo: 'camel' }, 'snake'],
@@ -100,8 +100,8 @@ for (const [given, taken] of [
   [{ reply_To: 'odd' }, undefined],
   [{ ReplyTo: 'odd' }, undefined],
 ] as const)
-  test(`body reader: ${JSON.stringify(given)} gives reply_to ${taken}`, () => {
-    assert.is(presentPicker(['reply_to'], { emptyLists: ['reply_to'] })(given).reply_to, taken)
+  test(`body reader: ${JSON.stringify(input)} gives reply_to ${taken}`, () => {
+    assert.is(presentPicker(['reply_to'], { emptyLists: ['reply_to'] })(input).reply_to, taken)
   })
 
 test('body reader: inherited properties are ignored', () => {
@@ -159,7 +159,7 @@ for (const [query, expected] of [
   ['n=3&n=99', 3],
 ] as const)
   test(`readNumber: "${query}" is ${expected}`, () => {
-    assert.is(readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 }), expected)
+    assert.is(readNumber(new URLSearchParams(query), 'n', { fallback: 7, min: 1, max: 10 }), expected)
   })
 
 for (const query of [
@@ -177,7 +177,7 @@ for (const query of [
   'n=9999999999999999',
 ])
   test(`readNumber: "${query}" is refused`, () => {
-    const read = () => readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 })
+    const read = () => readNumber(new URLSearchParams(query), 'n', { fallback: 7, min: 1, max: 10 })
     const { status, errorName, errors } = refusal(read)
     assert.equal([status, errorName, errors?.[0]?.path], [422, 'validation_error', 'n'])
   })

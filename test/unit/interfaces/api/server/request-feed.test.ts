@@ -226,13 +226,13 @@ test('chunks of one byte on many connections: some 400 are handled in a turn of 
   const { port, pieceCount } = await open(t)
   const clients = await crowd(t, port, 50)
   for (const client of clients) void client.send(chunks('x', 10_000))
-  let most = 0
+  let limit = 0
   for (let before = pieceCount(); clients.some(client => !client.hasEnd()); ) {
     await new Promise(setImmediate)
-    most = Math.max(most, pieceCount() - before)
+    limit = Math.max(limit, pieceCount() - before)
     before = pieceCount()
   }
-  assert.ok(most > 200 && most < 1_500, `${most} in one turn`)
+  assert.ok(limit > 200 && limit < 1_500, `${limit} in one turn`)
 })
 
 test('new requests on many connections: a hundred begin in a turn of the event loop, and all are answered', async t => {
@@ -274,9 +274,9 @@ test('chunks of one byte: a connection that waits costs nothing in the turns of 
     Socket.prototype.unshift = unshift
   })
   let count = 0
-  Socket.prototype.unshift = function (...given) {
+  Socket.prototype.unshift = function (...args) {
     count++
-    return unshift.apply(this, given)
+    return unshift.apply(this, args)
   }
   for (const client of clients) void client.send(chunks('x', 10_000))
   await until(() => clients.every(client => client.hasEnd()))

@@ -21,7 +21,7 @@ const STILL_LOOKS = 20
 /** The export of an account that has very much. */
 async function openExport(t: TestContext) {
   const clock = createManualClock()
-  let asked = 0
+  let requests = 0
   const told: string[] = []
   const log = {
     debug: (_: unknown, what: string) => told.push(what),
@@ -36,8 +36,8 @@ async function openExport(t: TestContext) {
       reader: {
         listEmails: async () => undefined,
         async exportEmails() {
-          asked++
-          return { csv: BATCH, next: asked < BATCHES ? newId(1) : null }
+          requests++
+          return { csv: BATCH, next: requests < BATCHES ? newId(1) : null }
         },
       },
       horizonOf: async () => 0,
@@ -64,11 +64,11 @@ async function openExport(t: TestContext) {
       let seen = 0
       let looks = 0
       await until(() => {
-        looks = asked === seen ? looks + 1 : 0
-        seen = asked
+        looks = requests === seen ? looks + 1 : 0
+        seen = requests
         return looks === STILL_LOOKS
       })
-      assert.ok(asked < BATCHES, 'everything was sent to a client that does not read')
+      assert.ok(requests < BATCHES, 'everything was sent to a client that does not read')
     },
     /** Reads so much or a little more, and stops. @returns how much */
     async read(bytes: number) {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { askService, NOT_RUNNING } from '../../../../../src/interfaces/cli/control/client.ts'
 import {
+  type OperationContext,
   OperationFailed,
-  type OperationParts,
   OperationRefused,
 } from '../../../../../src/interfaces/cli/control/operation.ts'
 import { carryOut } from '../../../../../src/interfaces/cli/control/operations.ts'
@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const { db, run } = store
-  const parts: OperationParts = {
+  const parts: OperationContext = {
     db,
     run,
     clock: post.clock,
@@ -338,13 +338,13 @@ for (const [name, input] of [
   })
 
 /** A service that has nothing but its control socket. */
-async function serve(t: TestContext, change: Partial<OperationParts> = {}) {
+async function serve(t: TestContext, change: Partial<OperationContext> = {}) {
   const opened = await open(t)
   opened.account()
   const folder = await t.using(tempFolder())
   const server = await startControlServer({
     folder: folder.path,
-    parts: { ...opened.parts, ...change },
+    context: { ...opened.parts, ...change },
     log: silent,
   })
   let closing: Promise<void> | undefined
@@ -410,7 +410,7 @@ test('control socket: a stale socket is replaced', async t => {
   writeFileSync(join(folder.path, 'control.sock'), '')
   assert.is(await askService(folder.path, 'key.delete', { id: 'x' }), NOT_RUNNING)
   const { parts } = await open(t)
-  const server = await startControlServer({ folder: folder.path, parts, log: silent })
+  const server = await startControlServer({ folder: folder.path, context: parts, log: silent })
   t.after(() => server.close())
   assert.instance(await errorOf(askService(folder.path, 'key.delete', { id: 'x' })), OperationRefused)
 })
@@ -420,7 +420,7 @@ test('control socket: a path that is too long starts the service without a socke
   const folder = join(path, 'x'.repeat(120))
   mkdirSync(folder)
   const { parts } = await open(t)
-  const server = await startControlServer({ folder, parts, log: silent })
+  const server = await startControlServer({ folder, context: parts, log: silent })
   assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
   await server.close()
 })
@@ -500,7 +500,7 @@ for (const line of ['no json', '5', 'null', '[]', '{}', '{"operation":5}', '{"op
 
 test('control socket: closing waits for operations in progress and accepts no more', async t => {
   let go: (() => void) | undefined
-  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { promise: requests, resolve: hear } = Promise.withResolvers<void>()
   const { folder, socket, close } = await serve(t, {
     run: () =>
       new Promise(resolve => {
@@ -509,7 +509,7 @@ test('control socket: closing waits for operations in progress and accepts no mo
       }),
   })
   const answer = askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })
-  await asked
+  await requests
   const closed = close()
   await until(() => !existsSync(socket))
   assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
@@ -520,7 +520,7 @@ test('control socket: closing waits for operations in progress and accepts no mo
 
 test('control socket: a client may disconnect before the reply', async t => {
   let go: (() => void) | undefined
-  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { promise: requests, resolve: hear } = Promise.withResolvers<void>()
   const { socket, close } = await serve(t, {
     run: () =>
       new Promise(resolve => {
@@ -530,7 +530,7 @@ test('control socket: a client may disconnect before the reply', async t => {
   })
   const client = connect(socket)
   client.write('{"operation":"key.create","input":{"name":"a","account_id":null,"domain":null}}\n')
-  await asked
+  await requests
   client.destroy()
   go!()
   await close()
@@ -556,7 +556,7 @@ for (const [what, leaves] of [
   })
 
 test('control socket: a client leaves within a reply that it does not read; the service can stop', async t => {
-  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { promise: requests, resolve: hear } = Promise.withResolvers<void>()
   const paths = Array.from({ length: 20_000 }, () => PATH)
   const { socket, folder, close } = await serve(t, {
     async pathsTo(destinations) {
@@ -567,7 +567,7 @@ test('control socket: a client leaves within a reply that it does not read; the 
   const client = connect(socket)
   client.on('error', () => {})
   client.write('{"operation":"destination.paths","input":{"destinations":["mx.there.test"]}}\n')
-  await asked
+  await requests
   await once(client, 'readable')
   client.destroy()
   assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)

@@ -29,7 +29,7 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
   const clock = createManualClock()
   const state = { isPaused: true, isIdle: true, count, room, missing: new Set<number>() }
   const signed: number[] = []
-  const asked: (number | null)[] = []
+  const requests: (number | null)[] = []
   const errors: unknown[] = []
   const preSigner = startPreSigner({
     clock,
@@ -37,7 +37,7 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
     isIdle: () => state.isIdle,
     queueKeysOf: () => [queueKey],
     async waitingIn(_, after, limit) {
-      asked.push(after?.ordinal ?? null)
+      requests.push(after?.ordinal ?? null)
       const from = after ? after.ordinal + 1 : 0
       const to = Math.min(state.count, from + limit)
       return Array.from({ length: Math.max(0, to - from) }, (_, i) => delivery(from + i)).filter(
@@ -53,7 +53,7 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
     onError: error => void errors.push(error),
   })
   t.after(() => preSigner.stop())
-  return { preSigner, clock, state, signed, asked, errors }
+  return { preSigner, clock, state, signed, requests, errors }
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
@@ -69,13 +69,13 @@ test('all waiting mail is signed once, in order', async t => {
 })
 
 test('scans become less frequent while there is no new mail, down to every 30 s', async t => {
-  const { preSigner, clock, asked } = open(t, 0)
+  const { preSigner, clock, requests } = open(t, 0)
   preSigner.watch('there')
   const looksAfter: number[] = []
   for (let looks = 1; looks < 5; looks++) {
-    await until(() => asked.length === looks && clock.timerCount === 1)
+    await until(() => requests.length === looks && clock.timerCount === 1)
     let seconds = 0
-    for (; asked.length === looks && seconds < 60; seconds++) {
+    for (; requests.length === looks && seconds < 60; seconds++) {
       clock.advance(1_000)
       await turn()
     }
@@ -121,14 +121,14 @@ test('signing ends with the pause and starts again with the next one', async t =
 })
 
 test('signing stops while the cache is full, and reads no mail until there is room', async t => {
-  const { preSigner, clock, signed, asked, state } = open(t, 10, { room: 4 })
+  const { preSigner, clock, signed, requests, state } = open(t, 10, { room: 4 })
   preSigner.watch('there')
   await until(() => signed.length === 4 && clock.timerCount === 1)
   assert.equal(signed, upTo(4))
-  assert.is(asked.length, 1)
+  assert.is(requests.length, 1)
   clock.advance(5_000)
   await turn()
-  assert.is(asked.length, 1)
+  assert.is(requests.length, 1)
   state.room = 10
   clock.advance(10_000)
   await until(() => signed.length === 10)
@@ -144,7 +144,7 @@ test('stopping during a scan is not an error', async t => {
 })
 
 test('a cached signature is taken once', () => {
-  const kept = createSignatureCache()
+  const remaining = createSignatureCache()
   const ref = { emailId: newId(1), ordinal: 3 }
   const made = {
     signedAt: Date.UTC(2026, 10, 23),
@@ -154,25 +154,25 @@ test('a cached signature is taken once', () => {
     })),
     digests: [randomBytes(32), randomBytes(32)].map(digest => digest.toString('base64')),
   }
-  kept.put(ref, made)
-  assert.is(kept.has({ ...ref, ordinal: 2 }), false)
-  assert.equal(kept.take(ref), made)
-  assert.is(kept.take(ref), undefined)
+  remaining.put(ref, made)
+  assert.is(remaining.has({ ...ref, ordinal: 2 }), false)
+  assert.equal(remaining.take(ref), made)
+  assert.is(remaining.take(ref), undefined)
 })
 
 test('the cache is bounded, and only entries older than an hour are replaced', () => {
-  const kept = createSignatureCache(2)
+  const remaining = createSignatureCache(2)
   const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
   const [first, second, third] = [ref(1), ref(2), ref(3)]
   const at = (signedAt: number) => ({ signedAt, signatures: [], digests: [] })
-  kept.put(first, at(0))
-  assert.is(kept.hasRoom(1), true)
-  kept.put(second, at(1))
-  assert.is(kept.hasRoom(3_599_999), false)
-  assert.is(kept.hasRoom(3_600_000), true)
-  kept.put(third, at(3_600_000))
+  remaining.put(first, at(0))
+  assert.is(remaining.hasRoom(1), true)
+  remaining.put(second, at(1))
+  assert.is(remaining.hasRoom(3_599_999), false)
+  assert.is(remaining.hasRoom(3_600_000), true)
+  remaining.put(third, at(3_600_000))
   assert.equal(
-    [first, second, third].map(one => kept.has(one)),
+    [first, second, third].map(one => remaining.has(one)),
     [false, true, true],
   )
 })

@@ -31,13 +31,13 @@ export function optionsFor(mx: { host: string; port: number }, over: DialOptions
   const { tls: mode = 'none', serverName, fallbackContext, rejectUnauthorized, ...others } = over
   const { checkServerIdentity, checkPeer, tickets, secureContext: context, ...session } = others
   const tls = { serverName, fallbackContext, rejectUnauthorized, checkServerIdentity, checkPeer, tickets }
-  const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
+  const args = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
   return {
     address: mx.host,
     port: mx.port,
     mxHost: 'mx.test',
     localName: 'out.mailhorn.test',
-    tls: { mode, secureContext: context ?? secureContext, ...given },
+    tls: { mode, secureContext: context ?? secureContext, ...args },
     timeouts: DEFAULT_TIMEOUTS,
     clock: systemClock,
     ...session,

@@ -106,8 +106,8 @@ async function use(options: SessionOptions): Promise<string[]> {
   return results.flatMap(({ recipients }) => recipients.map(({ kind, phase }) => `${kind} ${phase}`))
 }
 
-async function run(said: Script, tls: TlsOptions['mode']): Promise<string[]> {
-  const peer = await startPeer(socket => void play(socket, said))
+async function run(answerText: Script, tls: TlsOptions['mode']): Promise<string[]> {
+  const peer = await startPeer(socket => void play(socket, answerText))
   try {
     return await use(optionsFor(peer, { tls }))
   } finally {
@@ -116,15 +116,18 @@ async function run(said: Script, tls: TlsOptions['mode']): Promise<string[]> {
 }
 
 test('the dialogue without distortion delivers', async () => {
-  const said = { distortions: [], turnCount: DIALOGUE.length, result: 'end', patient: true } as const
-  assert.equal(await run({ ...said, distortions: [] }, 'opportunistic'), Array(6).fill('accepted final-dot'))
+  const answerText = { distortions: [], turnCount: DIALOGUE.length, result: 'end', patient: true } as const
+  assert.equal(
+    await run({ ...answerText, distortions: [] }, 'opportunistic'),
+    Array(6).fill('accepted final-dot'),
+  )
 })
 
 test('whatever a peer says, all answers are values, and every phase was reached', async () => {
   const seen = new Set<string>()
   await fc.assert(
-    fc.asyncProperty(script, fc.constantFrom('none', 'opportunistic'), async (said, tls) => {
-      for (const outcome of await run(said, tls)) seen.add(outcome)
+    fc.asyncProperty(script, fc.constantFrom('none', 'opportunistic'), async (answerText, tls) => {
+      for (const outcome of await run(answerText, tls)) seen.add(outcome)
     }),
     { numRuns: 1500 },
   )

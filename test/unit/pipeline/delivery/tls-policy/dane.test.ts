@@ -106,16 +106,16 @@ test('DANE is off while the resolver does not validate, and on again afterwards'
   assert.equal(await dane.secureHosts('signed.test'), [])
 })
 
-async function policyOf(t: TestContext, host: string, asked: 'any' | 'enforced' = 'any') {
+async function policyOf(t: TestContext, host: string, requests: 'any' | 'enforced' = 'any') {
   const { dane, clock } = await open(t)
   const terms = createHostTlsPolicies({ clock, dane })
   const security = { sts: null, secureHosts: [host, 'mx.signed.test'], unknown: null, bogus: null }
-  const nextHop = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
+  const nextHop = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, requests)
   if ('reason' in nextHop) throw new Error(nextHop.reason)
   return (to: string) => terms.policyFor(nextHop, to)
 }
 
-for (const [host, asked, policy, checks] of [
+for (const [host, requests, policy, checks] of [
   ['mx.signed.test', 'any', 'dane', true],
   ['mx.signed.test', 'enforced', 'dane', true],
   ['strange.signed.test', 'any', 'dane', false],
@@ -123,8 +123,8 @@ for (const [host, asked, policy, checks] of [
   ['bare.signed.test', 'any', 'none', false],
   ['bare.signed.test', 'enforced', 'domain', false],
 ] as const)
-  test(`${host}, ${asked}: by ${policy}`, async t => {
-    const found = await (await policyOf(t, host, asked))(host)
+  test(`${host}, ${requests}: by ${policy}`, async t => {
+    const found = await (await policyOf(t, host, requests))(host)
     if ('refusal' in found) throw new Error(found.refusal)
     assert.equal([found.policy, found.tls.checkPeer !== undefined], [policy, checks])
     if (policy !== 'none') assert.is(found.tls.mode, 'required')

@@ -65,14 +65,14 @@ async function open(t: TestContext, certificate: CertificateName = 'good') {
     if (id !== null) zone.add(`_mta-sts.there.test TXT "v=STSv1; id=${id}"`)
     clock.advance(61_000)
   }
-  const kept = () => store.rows<{ policy_id: string }>('select policy_id from mta_sts_policies')
-  return { web, zone, clock, served, faults, book: openBook(), openBook, setId, kept }
+  const remaining = () => store.rows<{ policy_id: string }>('select policy_id from mta_sts_policies')
+  return { web, zone, clock, served, faults, book: openBook(), openBook, setId, remaining }
 }
 
 const POLICY = { domain: 'there.test', mode: 'enforce', mx: ['*.there.test'], maxAgeSeconds: 604_800 }
 
 test('a policy is fetched once and stored', async t => {
-  const { book, openBook, web, kept } = await open(t)
+  const { book, openBook, web, remaining } = await open(t)
   const found = await Promise.all(Array.from({ length: 5 }, () => book.policyOf('there.test')))
   for (const policy of found) assert.equal(policy, POLICY)
   assert.equal(
@@ -81,7 +81,7 @@ test('a policy is fetched once and stored', async t => {
   )
   assert.equal(await openBook().policyOf('there.test'), POLICY)
   assert.is(web.requests.length, 1)
-  assert.equal(kept(), [{ policy_id: '1' }])
+  assert.equal(remaining(), [{ policy_id: '1' }])
 })
 
 test('a domain without a record has no policy, and nothing is fetched', async t => {
@@ -101,7 +101,7 @@ test('when DNS does not answer, the policy is unknown', async t => {
 })
 
 test('a new id brings the new policy, and mode none is no policy', async t => {
-  const { book, served, setId, web, kept } = await open(t)
+  const { book, served, setId, web, remaining } = await open(t)
   await book.policyOf('there.test')
   served.body = policyText('testing')
   setId('2')
@@ -111,7 +111,7 @@ test('a new id brings the new policy, and mode none is no policy', async t => {
   assert.is(await book.policyOf('there.test'), null)
   assert.is(await book.policyOf('there.test'), null)
   assert.is(web.requests.length, 3)
-  assert.equal(kept(), [{ policy_id: '3' }])
+  assert.equal(remaining(), [{ policy_id: '3' }])
 })
 
 test('a policy applies until it expires, even if its record and host disappear', async t => {

@@ -13,7 +13,7 @@ import { testAuthority } from '../../../../kit/tls.ts'
 const test = suite('certificate of an MX host')
 const HOST = 'mx.test'
 
-function look(addresses: readonly string[], port: number) {
+function check(addresses: readonly string[], port: number) {
   const secureContext = createClientContext([testAuthority()])
   const options = { port, secureContext, localName: 'sender.test', clock: systemClock }
   return mxCertificateFault({ host: HOST, addresses }, options)
@@ -32,7 +32,7 @@ const CASES: [tls: FakeMxOptions['tls'], reason: RegExp | undefined][] = [
 for (const [tls, reason] of CASES)
   test(`port 25 with TLS ${tls}: ${reason ? `the fault is ${reason}` : 'a sender can verify it'}`, async t => {
     const mx = await t.using(startFakeMx({ host: '127.0.0.2', tls: tls! }))
-    const fault = await look(['127.0.0.2'], mx.port)
+    const fault = await check(['127.0.0.2'], mx.port)
     assert.equal(mx.violations, [])
     if (!reason) return assert.is(fault, undefined)
     assert.equal([fault?.host, fault?.address, fault?.isReached], [HOST, '127.0.0.2', true])
@@ -45,7 +45,7 @@ for (const [tls, reason] of CASES)
 
 test('a host that refuses connections is told apart from one with a bad certificate', async () => {
   const port = await freePort()
-  const fault = await look(['127.0.0.2'], port)
+  const fault = await check(['127.0.0.2'], port)
   assert.equal([fault?.isReached, fault?.address], [false, '127.0.0.2'])
   assert.match(
     mxFaultText(fault!, port),
@@ -54,19 +54,19 @@ test('a host that refuses connections is told apart from one with a bad certific
 })
 
 test('a host without an address has a fault', async () => {
-  const fault = await look([], 25)
+  const fault = await check([], 25)
   assert.equal(fault, { host: HOST, address: null, isReached: false, reason: 'the name has no address' })
 })
 
 test('of two addresses, a bad certificate at one is a fault, and one that is silent is not', async t => {
   const good = await t.using(startFakeMx({ host: '127.0.0.2', tls: 'good' }))
-  assert.is(await look(['127.0.0.3', '127.0.0.2'], good.port), undefined)
+  assert.is(await check(['127.0.0.3', '127.0.0.2'], good.port), undefined)
   await t.using(startFakeMx({ host: '127.0.0.3', port: good.port, tls: 'self-signed' }))
   for (const addresses of [
     ['127.0.0.2', '127.0.0.3'],
     ['127.0.0.3', '127.0.0.2'],
   ])
-    assert.is((await look(addresses, good.port))?.address, '127.0.0.3')
+    assert.is((await check(addresses, good.port))?.address, '127.0.0.3')
 })
 
 test.run()

@@ -14,12 +14,12 @@ const sts = (mode: 'enforce' | 'testing') => ({
   maxAgeSeconds: 60,
 })
 
-function nextHop(asked: MessageTls, security?: Partial<DomainSecurity>) {
+function nextHop(requests: MessageTls, security?: Partial<DomainSecurity>) {
   const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
-  return nextHopTo({ domain: 'there.test', hostSet: 'destination', hosts: [], security: found }, asked)
+  return nextHopTo({ domain: 'there.test', hostSet: 'destination', hosts: [], security: found }, requests)
 }
 
-for (const [asked, security, sessions, verified] of [
+for (const [requests, security, sessions, verified] of [
   ['any', undefined, 'destination', false],
   ['waived', undefined, 'destination', false],
   ['enforced', undefined, 'destination verified', true],
@@ -40,8 +40,8 @@ for (const [asked, security, sessions, verified] of [
     true,
   ],
 ] as const)
-  test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
-    const found = nextHop(asked, security as Partial<DomainSecurity>)
+  test(`${requests}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
+    const found = nextHop(requests, security as Partial<DomainSecurity>)
     if ('reason' in found) throw new Error(found.reason)
     assert.equal([found.sessions, found.verified], [sessions, verified])
   })
@@ -60,8 +60,8 @@ for (const [what, security, kind] of [
 
 test('a domain with bogus records gets no mail, unless TLS requirements are waived', () => {
   const bogus = 'the MX hosts of there.test cannot be validated'
-  for (const asked of ['any', 'enforced', 'required'] as const) {
-    const found = nextHop(asked, { bogus })
+  for (const requests of ['any', 'enforced', 'required'] as const) {
+    const found = nextHop(requests, { bogus })
     assert.equal('reason' in found && [found.kind, found.reason], ['deferred', bogus])
   }
   assert.ok('hosts' in nextHop('waived', { bogus }))

@@ -22,7 +22,7 @@ for (const [field, wish, leaves] of [
     assert.equal(found.headers, leaves ? [OTHER, field] : [OTHER])
   })
 
-for (const [wish, domain, asked] of [
+for (const [wish, domain, requests] of [
   [undefined, 'opportunistic', 'any'],
   ['waived', 'opportunistic', 'waived'],
   ['required', 'opportunistic', 'required'],
@@ -30,8 +30,8 @@ for (const [wish, domain, asked] of [
   ['waived', 'enforced', 'enforced'],
   ['required', 'enforced', 'required'],
 ] as const)
-  test(`a message with the preference ${wish} of a domain with ${domain} TLS is sent as ${asked}`, () => {
-    assert.is(messageTlsOf(wish, domain), asked)
+  test(`a message with the preference ${wish} of a domain with ${domain} TLS is sent as ${requests}`, () => {
+    assert.is(messageTlsOf(wish, domain), requests)
   })
 
 test.run()

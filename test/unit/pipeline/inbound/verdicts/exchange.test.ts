@@ -11,7 +11,7 @@ const REPLY_BYTES_MAX = 5_000
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** A filter that answers as it is told. */
-async function given(t: TestContext, act: (socket: Socket) => Promise<void>) {
+async function setUp(t: TestContext, act: (socket: Socket) => Promise<void>) {
   const server = createServer(socket => {
     socket.on('error', () => {}).setNoDelay(true)
     void act(socket)
@@ -29,7 +29,7 @@ async function given(t: TestContext, act: (socket: Socket) => Promise<void>) {
 
 test('a reply that comes byte by byte is held in one buffer', async t => {
   let held = 0
-  const reply = await given(t, async socket => {
+  const reply = await setUp(t, async socket => {
     const before = byteArrayCount()
     await sendByteByByte(socket, 'x'.repeat(REPLY_BYTES_MAX))
     held = byteArrayCount() - before
@@ -44,7 +44,7 @@ for (const [what, text] of [
   ['lines', 'OK\r\n'.repeat((10 * REPLY_BYTES_MAX) / 4)],
 ] as const)
   test(`a reply of ten times the limit in ${what} ends the exchange`, async t => {
-    const told = await given(t, async socket => void socket.write(text)).catch(({ message }) => message)
+    const told = await setUp(t, async socket => void socket.write(text)).catch(({ message }) => message)
     assert.match(told, /more than 5000 bytes/)
   })
 

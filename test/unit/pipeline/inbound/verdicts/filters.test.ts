@@ -89,12 +89,12 @@ async function startHttp(
   answer: (request: IncomingMessage) => { status?: number; body: string | Buffer } | undefined,
 ): Promise<{
   url: string
-  asked: { method: string; url: string; headers: IncomingMessage['rawHeaders']; body: string }[]
+  requests: { method: string; url: string; headers: IncomingMessage['rawHeaders']; body: string }[]
 }> {
-  const asked: Awaited<ReturnType<typeof startHttp>>['asked'] = []
+  const requests: Awaited<ReturnType<typeof startHttp>>['requests'] = []
   const server = createHttpServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString()
-    asked.push({ method: request.method!, url: request.url!, headers: request.rawHeaders, body })
+    requests.push({ method: request.method!, url: request.url!, headers: request.rawHeaders, body })
     const reply = answer(request)
     if (reply) response.writeHead(reply.status ?? 200).end(reply.body)
   })
@@ -103,7 +103,7 @@ async function startHttp(
     server.closeAllConnections()
     return new Promise(resolve => server.close(resolve))
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }
 
 const rspamdReply = (action: string) =>
@@ -130,7 +130,7 @@ test('rspamd gets the message and its envelope, and what it would do is the verd
     ['reject', 'FAIL'],
   ]
   let action = ''
-  const { url, asked } = await startHttp(t, () => ({ body: rspamdReply(action) }))
+  const { url, requests } = await startHttp(t, () => ({ body: rspamdReply(action) }))
   for (const [next, verdict] of actions) {
     action = next
     const told = await createRspamd(`${url}/`, { clock }).ask(
@@ -145,7 +145,7 @@ test('rspamd gets the message and its envelope, and what it would do is the verd
       rules: ['BAD_WORDS'],
     } as typeof told)
   }
-  const [first] = asked
+  const [first] = requests
   assert.equal([first!.method, first!.url, first!.body], ['POST', '/checkv2', TEXT])
   const names = ['IP', 'From', 'Rcpt', 'Helo', 'Content-Length']
   assert.equal(
@@ -164,10 +164,10 @@ test('rspamd gets the message and its envelope, and what it would do is the verd
 })
 
 test('what the envelope says of itself is one line to rspamd', async t => {
-  const { url, asked } = await startHttp(t, () => ({ body: rspamdReply('no action') }))
+  const { url, requests } = await startHttp(t, () => ({ body: rspamdReply('no action') }))
   const strange = { helo: 'a\r\nPass: all', mailFrom: 'ü"\n@x', recipients: ['ä@b'] }
   await createRspamd(url, { clock }).ask(mail, envelope(strange))
-  assert.ok(!asked[0]!.headers.includes('Pass'))
+  assert.ok(!requests[0]!.headers.includes('Pass'))
 })
 
 const closedPort = { host: '127.0.0.1', port: 1 }
@@ -295,7 +295,7 @@ test('each says whether it is there', async t => {
   const { signal } = new AbortController()
   const good = await startHttp(t, () => ({ body: 'pong\r\n' }))
   await createRspamd(good.url, { clock }).ping(signal)
-  assert.equal([good.asked[0]!.method, good.asked[0]!.url], ['GET', '/ping'])
+  assert.equal([good.requests[0]!.method, good.requests[0]!.url], ['GET', '/ping'])
   const clamd = await startFilter(t, atOnce('PONG\0'))
   await createClamd(clamd.address, { clock }).ping(signal)
   assert.is(clamd.heard().toString(), 'zPING\0')

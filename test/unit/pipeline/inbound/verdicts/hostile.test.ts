@@ -25,7 +25,7 @@ const QUESTIONS_MAX = 50 + 11 + 20 + 30
 
 const times = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i))
 
-const SPF: [what: string, zone: string, most: number, reason: RegExp][] = [
+const SPF: [what: string, zone: string, limit: number, reason: RegExp][] = [
   [
     'includes without end',
     `here.test TXT "v=spf1 include:a.bomb.test -all"
@@ -76,14 +76,14 @@ const SPF: [what: string, zone: string, most: number, reason: RegExp][] = [
     /too large/,
   ],
 ]
-for (const [what, zoneText, most, reason] of SPF)
-  test(`SPF, ${what}: no more than ${most} look-ups`, async t => {
+for (const [what, zoneText, limit, reason] of SPF)
+  test(`SPF, ${what}: no more than ${limit} look-ups`, async t => {
     const { judge, zone } = await startScene(t, zoneText)
     const { spf, detail } = await judge(mailOf('Subject: x\r\n\r\n'), envelope())
     assert.is(spf, 'PROCESSING_FAILED')
     assert.match(detail.spf.reason!, reason)
-    const asked = new Set(zone.queries.map(({ name, type }) => `${name} ${type}`))
-    assert.ok(asked.size <= most, `${asked.size}`)
+    const requests = new Set(zone.queries.map(({ name, type }) => `${name} ${type}`))
+    assert.ok(requests.size <= limit, `${requests.size}`)
   })
 
 test('of a thousand signatures ten are looked at', async t => {
@@ -188,9 +188,9 @@ test('ten lengths of a body are ten hashes, no more', async t => {
 
 test('name servers that never answer: after its time every method says so, and asks nothing more', async () => {
   const clock = createManualClock()
-  const asked: string[] = []
+  const requests: string[] = []
   const never = (name: string) => {
-    asked.push(name)
+    requests.push(name)
     return new Promise<never>(() => {})
   }
   const resolver: BudgetedResolver = {
@@ -199,7 +199,7 @@ test('name servers that never answer: after its time every method says so, and a
   }
   const judge = judgeBy(resolver, { clock })
   const judging = judge(mailOf(textOf(withSignature(letter()))), envelope())
-  while (asked.length < 2) await settled()
+  while (requests.length < 2) await settled()
   clock.advance(20_000)
   const { spf, dkim, dmarc, arc, spam, detail } = await judging
   assert.equal(
@@ -208,7 +208,7 @@ test('name servers that never answer: after its time every method says so, and a
   )
   assert.match(detail.spf.reason!, /not known within 20 s/)
   assert.is(clock.timerCount, 0)
-  assert.equal(asked, ['here.test', 'r1._domainkey.here.test'])
+  assert.equal(requests, ['here.test', 'r1._domainkey.here.test'])
 })
 
 test('a message that cannot be read is one that nothing is known of but its envelope', async t => {
@@ -235,16 +235,16 @@ function isSound(verdicts: MessageVerdicts): void {
 }
 
 /** A world in which every answer is drawn by lot, from what may make trouble. */
-function randomWorld(answers: readonly Answer<string>[]): { resolver: BudgetedResolver; asked(): number } {
-  let asked = 0
-  const next = async () => answers[asked++ % answers.length]!
+function randomWorld(answers: readonly Answer<string>[]): { resolver: BudgetedResolver; requests(): number } {
+  let requests = 0
+  const next = async () => answers[requests++ % answers.length]!
   const mx = async () => {
     const answer = await next()
     if (answer.kind !== 'found') return answer
     return { ...answer, records: answer.records.map((exchange, preference) => ({ exchange, preference })) }
   }
   const resolver = { txt: next, addresses4: next, addresses6: next, ptr: next, cname: next, mx }
-  return { resolver, asked: () => asked }
+  return { resolver, requests: () => requests }
 }
 
 const domain = fc.constantFrom(
@@ -365,7 +365,7 @@ test('any bytes in any world: verdicts with reasons, never an error, and never m
         const world = randomWorld(answers)
         const judge = judgeBy(world.resolver)
         isSound(await judge(mailOf(bytes, pieceBytes), envelope(changes)))
-        assert.ok(world.asked() <= QUESTIONS_MAX, String(world.asked()))
+        assert.ok(world.requests() <= QUESTIONS_MAX, String(world.requests()))
       },
     ),
     { numRuns: runs },

@@ -62,10 +62,10 @@ function unflowedNaively(text: string, joins: boolean): string {
   }
   for (const line of text.split('\n')) {
     const depth = /^>*/.exec(line)![0].length
-    const said = line.slice(depth).replace(/^ /, '')
-    if (open && (open.depth !== depth || said === '-- ')) flush()
-    const flows = said.endsWith(' ') && said !== '-- '
-    open = { depth, text: (open?.text ?? '') + (flows && joins ? said.slice(0, -1) : said) }
+    const message = line.slice(depth).replace(/^ /, '')
+    if (open && (open.depth !== depth || message === '-- ')) flush()
+    const flows = message.endsWith(' ') && message !== '-- '
+    open = { depth, text: (open?.text ?? '') + (flows && joins ? message.slice(0, -1) : message) }
     if (!flows) flush()
   }
   flush()

@@ -22,8 +22,8 @@ const REFERENCES: Record<Exclude<Encoding, 'none'>, (text: string) => Buffer> = 
     const lines = text.split('\n')
     const last = lines.pop()!
     const joined = lines.map(line => {
-      const [, said, cr] = /^(.*?)[ \t]*(\r?)$/s.exec(line)!
-      return said!.endsWith('=') ? said!.slice(0, -1) : `${said}${cr}\n`
+      const [, message, cr] = /^(.*?)[ \t]*(\r?)$/s.exec(line)!
+      return message!.endsWith('=') ? message!.slice(0, -1) : `${message}${cr}\n`
     })
     const whole = joined.join('') + last.replace(/=[ \t]*\r?$/, '')
     const octet = /=([0-9A-Fa-f]{2})/g
@@ -43,9 +43,9 @@ const REFERENCES: Record<Exclude<Encoding, 'none'>, (text: string) => Buffer> = 
     if (!/^begin [0-7]{3,4} /.test(lines[begin]!)) return Buffer.from(lines.slice(begin).join(''), 'latin1')
     const decoded: Buffer[] = []
     for (const line of lines.slice(begin + 1)) {
-      const said = line.replace(/\r?\n$|\r$/, '')
-      const value = (at: number) => (at < said.length ? (said.charCodeAt(at) - 32) & 63 : 0)
-      if (said === '' || said === 'end' || value(0) === 0) break
+      const message = line.replace(/\r?\n$|\r$/, '')
+      const value = (at: number) => (at < message.length ? (message.charCodeAt(at) - 32) & 63 : 0)
+      if (message === '' || message === 'end' || value(0) === 0) break
       const bits = Array.from({ length: 84 }, (_, i) =>
         value(i + 1)
           .toString(2)
@@ -117,10 +117,10 @@ for (const encoding of ['quoted-printable', 'base64', 'uuencode'] as const) {
 
   test(`${encoding}: what is asked for is the beginning, and a piece may be larger than what is decoded at once`, () => {
     fc.assert(
-      fc.property(SAMPLES[encoding], fc.nat(50), (text, most) => {
+      fc.property(SAMPLES[encoding], fc.nat(50), (text, limit) => {
         const bytes = Buffer.from(text, 'latin1')
         const whole = decodeBytes(bytes, encoding)
-        assert.equal(decodeBytes(bytes, encoding, most), whole.subarray(0, most))
+        assert.equal(decodeBytes(bytes, encoding, limit), whole.subarray(0, limit))
       }),
     )
     const start = encoding === 'uuencode' ? 'begin 644 a\n' : ''

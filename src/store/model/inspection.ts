@@ -3,4 +3,4 @@
 /** Runs a SQL text that both databases understand. */
 export type AskDatabase = (sql: string) => Promise<Record<string, unknown>[]>
 
-export type Look<T> = (ask: AskDatabase) => Promise<T>
+export type Inspection<T> = (ask: AskDatabase) => Promise<T>

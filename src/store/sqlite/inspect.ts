@@ -1,7 +1,7 @@
 /** Reads a database file before a start and leaves the file and its write-ahead log as they are. */
 import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Look } from '../model/look.ts'
+import type { Inspection } from '../model/inspection.ts'
 
 /** Time to wait for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -19,14 +19,14 @@ const VERSIONS = [1, 2]
  * Without such a log, a read-only connection would leave an empty log behind, whereas a writable one
  * removes it.
  */
-export async function lookIntoSqlite<T>(file: string, look: Look<T>): Promise<T> {
+export async function inspectSqlite<T>(file: string, inspect: Inspection<T>): Promise<T> {
   requireKnownFormat(file)
   const index = `${file}-shm`
   const hadIndex = sizeOf(index) !== undefined
   const hasLog = wasKilled(file)
   const raw = new Database(file, { readonly: hasLog, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   try {
-    return await look(async sql => raw.prepare(sql).all() as Record<string, unknown>[])
+    return await inspect(async sql => raw.prepare(sql).all() as Record<string, unknown>[])
   } finally {
     raw.close()
     if (hasLog && !hadIndex) rmSync(index, { force: true })
