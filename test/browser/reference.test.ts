@@ -14,7 +14,7 @@ test('a visitor finds an operation, and tries it with a key', async t => {
 
   await page.goto(`${mailhorn.baseUrl}/docs`)
   await page.getByRole('heading', { name: 'Mailhorn API' }).waitFor()
-  await page.getByLabel('Search').fill('sendEmail')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('sendEmail')
   assert.is(await page.locator('details.operation').count(), 2)
   await page.getByText('2 operations match “sendEmail”.').waitFor()
   await page.locator('details#sendEmail summary').click()
@@ -42,16 +42,16 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   const { body } = await mailhorn.call('GET', '/emails', { key: mailhorn.apiKey })
   assert.is(body.data[0].subject, 'Tried')
 
-  await page.getByLabel('Search').fill('listEmails')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('listEmails')
   await page.locator('details#listEmails summary').click()
   await page.locator('details#listEmails').getByLabel('limit').fill('1000')
   await page.locator('details#listEmails').getByRole('button', { name: 'Send GET request' }).click()
   await page.locator('details#listEmails').getByText('422').first().waitFor()
-  await page.getByLabel('Search').fill('no such thing')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('no such thing')
   await page.getByText('No operations match “no such thing”.').waitFor()
-  await page.getByLabel('Search').fill('')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('')
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
-  const { y } = (await page.getByLabel('Search').boundingBox())!
+  const { y } = (await page.getByRole('searchbox', { name: 'Search' }).boundingBox())!
   assert.ok(y >= 0 && y < 200, `the search stays in view, at ${y}`)
   assert.equal(
     faults.filter(fault => !fault.includes('422')),

@@ -94,7 +94,7 @@ function credentialsOf({ security }: Operation): string {
 function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
   return (
     <>
-      <h4>Parameters</h4>
+      <h3>Parameters</h3>
       <table>
         <tbody>
           {parameters.map(({ name, in: place, required, description, schema }) => (
@@ -126,9 +126,9 @@ function Body({ title, content, document }: BodyProps) {
     <>
       {Object.entries(content).map(([type, { schema = {}, example }]) => (
         <section key={type}>
-          <h4>
+          <h3>
             {title} <span class="faint">{type}</span>
-          </h4>
+          </h3>
           <Properties schema={schema} document={document} />
           {example !== undefined && (
             <Example>{typeof example === 'string' ? example : JSON.stringify(example, null, 2)}</Example>

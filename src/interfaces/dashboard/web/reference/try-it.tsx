@@ -32,7 +32,7 @@ export function TryIt({ operation, credential }: TryItProps) {
   }
   return (
     <form class="try" onSubmit={event => void send(event)}>
-      <h4>Try it</h4>
+      <h3>Try it</h3>
       {parameters.map(({ name, in: place, required }) => (
         <label key={`${place} ${name}`}>
           <span>{name}</span>
