@@ -1,6 +1,6 @@
 /**
- * Entry of the webhook worker, which delivers events to webhooks. Names, certificates and replies of foreign
- * hosts are processed in this thread alone.
+ * Entry of the webhook worker, which delivers events to webhooks. Names, certificates and replies of their
+ * hosts are processed in this thread; test events, which are answered at once, are sent by the main thread.
  */
 
 import { workerData } from 'node:worker_threads'

@@ -194,7 +194,7 @@ test('group: its changes become visible together after the commit', async t => {
       check: command<null, void>(async () => void seen.push(keys(store))),
     }),
   )
-  await store.group(put('a'), { name: 'look', input: null })
+  await store.group(put('a'), { name: 'check', input: null })
   seen.push(keys(store))
   assert.equal(seen, [[], ['a']])
 })

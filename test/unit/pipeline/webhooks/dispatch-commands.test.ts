@@ -76,23 +76,25 @@ test('finish: a webhook is failing when its attempts have failed for five days',
   assert.is(since(), null)
 })
 
-test('finish: a test that fails is no failure of the webhook', async t => {
-  const { claim, finish, one, webhooks, webhookId, since } = await open(t)
+test('a test that fails is no failure of the webhook, and neither is the same sent again', async t => {
+  const { claim, finish, one, webhooks, webhookId, since, tests } = await open(t)
   await finish(await one(), { success: true, nextAt: null })
-  await webhooks.test(ACCOUNT, webhookId, undefined)
+  tests.answer = () => 500
+  const sent = await webhooks.test(ACCOUNT, webhookId, undefined)
+  assert.ok(typeof sent !== 'string' && sent.success === 0)
+  assert.is(since(), null)
+  await webhooks.replay(ACCOUNT, webhookId, sent.id)
   const [delivery] = (await claim())!.deliveries
   assert.is(await finish(delivery!, { nextAt: null }), 'recorded')
   assert.equal([delivery!.isTest, since()], [1, null])
 })
 
-test('finish: a test that succeeds ends the failures of a webhook', async t => {
-  const { claim, finish, one, webhooks, webhookId, since, clock } = await open(t)
+test('a test that succeeds ends the failures of a webhook', async t => {
+  const { finish, one, webhooks, webhookId, since, clock, tests } = await open(t)
   await finish(await one(), { nextAt: clock.now() + 60_000 })
   assert.is(since(), STORE_EPOCH)
+  tests.answer = () => 200
   await webhooks.test(ACCOUNT, webhookId, undefined)
-  const [delivery] = (await claim())!.deliveries
-  assert.is(delivery!.isTest, 1)
-  await finish(delivery!, { success: true, nextAt: null })
   assert.is(since(), null)
 })
 
