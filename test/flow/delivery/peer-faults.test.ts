@@ -88,6 +88,7 @@ test('a block list refusal suppresses no address, and raises one alert', async (
     domain: 'listed.example',
     reply: HOSTS.listed,
     account_id: null,
+    account_name: null,
     active: null,
   })
 })
