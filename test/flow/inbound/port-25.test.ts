@@ -299,10 +299,10 @@ test('of a long report the beginning is kept, and its whole size is known', asyn
   const line = `${'x'.repeat(998)}\r\n`
   for (let i = 0; i < 20; i++) client.write(line.repeat(100))
   assert.match(await client.say('.'), /^250 /)
-  const [row] = mailhorn.rows<{ size: number; remaining: number }>(
-    'select reports.size_bytes as size, blobs.size_bytes as kept from reports join blobs on hash = blob_hash order by id desc limit 1',
+  const [row] = mailhorn.rows<{ size: number; kept_size: number }>(
+    'select reports.size_bytes as size, blobs.size_bytes as kept_size from reports join blobs on hash = blob_hash order by id desc limit 1',
   )
-  assert.equal([Number(row!.size), Number(row!.remaining)], [2_000_000, 1024 * 1024])
+  assert.equal([Number(row!.size), Number(row!.kept_size)], [2_000_000, 1024 * 1024])
 })
 
 test.run()
