@@ -152,7 +152,12 @@ export const MAIL_CALLS: Calls<MailMethod> = {
     [
       {
         ...{ ...BROADCAST, segmentId: await audienceOf(world, 'delivered'), topicId: await topicOf(world) },
-        ...{ name: 'May', previewText: 'News', text: 'News', replyTo: ['r@here.example'] },
+        ...{
+          name: 'May',
+          previewText: 'News',
+          text: 'News {{unsubscribe_url}}',
+          replyTo: ['r@here.example'],
+        },
         ...{ send: true, scheduledAt: world.inHours(1) },
       },
     ],
@@ -165,7 +170,7 @@ export const MAIL_CALLS: Calls<MailMethod> = {
       await draftOf(world),
       {
         ...{ ...BROADCAST, name: 'June', segmentId: await audienceOf(world), topicId: await topicOf(world) },
-        ...{ text: 'News', replyTo: ['r@here.example'], previewText: 'News' },
+        ...{ text: 'News {{unsubscribe_url}}', replyTo: ['r@here.example'], previewText: 'News' },
       },
     ],
     [await draftOf(world), { audienceId: await audienceOf(world) }],

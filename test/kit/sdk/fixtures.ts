@@ -25,7 +25,7 @@ hello
 export const BROADCAST = {
   from: 'ann@here.example',
   subject: 'May',
-  html: '<a href="https://shop.example/">News</a>',
+  html: '<a href="https://shop.example/">News</a> <a href="{{unsubscribe_url}}">Unsubscribe</a>',
 }
 
 export async function templateOf({ make }: SdkWorld): Promise<string> {
