@@ -245,6 +245,8 @@ async function webhookJourney({ t, mailhorn, page, hand }: Traveller) {
   await page.getByRole('heading', { name: sink.url }).waitFor()
   await hand.press(buttonOf(page, 'Send test event'))
   await hand.press(buttonOf(dialogOf(page), 'Send test event'))
+  await dialogOf(page).getByText('Delivered (200)').waitFor()
+  await hand.press(dialogOf(page).getByRole('button', { name: 'Close', exact: true }).last())
   const delivery = page.locator('details.recipient').filter({ hasText: 'Test' })
   await delivery.getByText(/\(200\)/).waitFor()
   await hand.press(delivery.locator('summary'))

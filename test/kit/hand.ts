@@ -51,10 +51,12 @@ export function keyboardOf(page: Page): Hand {
 
 async function openSection(page: Page, hand: Hand, section: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu', exact: true })
+  const link = page
+    .getByRole('navigation', { name: 'Sections' })
+    .getByRole('link', { name: section, exact: true })
+  await menu.or(link).first().waitFor()
   if (await menu.isVisible()) await hand.press(menu)
-  await hand.press(
-    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: section, exact: true }),
-  )
+  await hand.press(link)
 }
 
 /** @throws if the element is not reached with Tab */
