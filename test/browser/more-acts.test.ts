@@ -238,8 +238,9 @@ test('the operator is told how the installation gets a name of its own', async (
   await page.getByText('post.shop.example.  NS  ns1.post.shop.example.').waitFor()
   await page.getByText('ns2.post.shop.example.  AAAA  2001:db8::25').waitFor()
   await page.getByLabel('Email address for the certificate authority').fill('ops@shop.example')
+  const step = page.getByRole('region', { name: 'Configure the public host name' })
   const copied = async (what: string) => {
-    await button(what).click()
+    await step.getByRole('button', { name: what, exact: true }).click()
     return (await page.evaluate('navigator.clipboard.readText()')) as string
   }
   const settings = await copied('Copy settings')
