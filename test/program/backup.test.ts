@@ -25,7 +25,7 @@ const sqliteOnly = { skip: isOnPostgres ? 'PostgreSQL has its own tools' : undef
 const rootOnly = {
   skip: isOnPostgres || process.getuid?.() !== 0 ? 'it needs root and a database of its own' : undefined,
 }
-const KILLS = Number(process.env.BACKUP_KILLS ?? 20)
+const KILLS = Number(process.env.BACKUP_KILLS ?? 5)
 const SEED = Number(process.env.BACKUP_SEED ?? Date.now() % 1_000_000)
 
 /** Sends all the while. @returns a function that ends it, with the number of emails */
