@@ -4,13 +4,13 @@
  * is killed leaves the former backups as they were.
  *
  * In: the location of the store and a folder of backups. Out: one more backup in it. Called by the command
- * line and by `workers/backup.ts`.
+ * line.
  */
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { synced } from '../../lib/synced.ts'
-import { createBlobFiles, findBlob } from '../blobs/blobs.ts'
+import { blobPath, createBlobFiles, findBlob } from '../blobs/blobs.ts'
 import {
   blobFilesInCopy,
   copyDatabase,
@@ -25,7 +25,6 @@ import { blobListPieces } from './blob-list.ts'
 import { hashOfFile, writeHashed } from './hashing.ts'
 import {
   BLOB_LIST,
-  blobPath,
   DATABASE_COPY,
   INCOMPLETE,
   MANIFEST_FILE,
@@ -36,6 +35,7 @@ import {
 import { type Manifest, newManifest } from './manifest.ts'
 import { BlobPool } from './pool.ts'
 import { prune } from './prune.ts'
+import { requireRoom } from './room.ts'
 import { sealSecret } from './sealed-secret.ts'
 
 export interface BackupOptions {
@@ -66,8 +66,6 @@ export interface MadeBackup {
 const HASH_DIGITS = 64
 /** Times that the database is copied when files are deleted at the same time. */
 const COPIES_MAX = 3
-const MARGIN_BYTES = 32 * 1024 * 1024
-const MB_BYTES = 1024 * 1024
 const POSTGRES_TEXT =
   'the database is PostgreSQL, which holds the attachments, too: back it up with pg_dump or a base backup, and keep the ' +
   'secret key, see "PostgreSQL" in docs/backup.md'
@@ -94,7 +92,8 @@ export async function createBackup(options: BackupOptions): Promise<MadeBackup> 
 async function createAlone(options: BackupOptions): Promise<MadeBackup> {
   const { location, folder, nowMs, version, keep, secret } = options
   await removeIncomplete(folder)
-  requireRoom(folder, databaseBytes(location))
+  const advice = ': free some, keep fewer backups, or use another disk'
+  requireRoom(folder, databaseBytes(location), 'the backup', advice)
   const name = newBackupName(folder, nowMs)
   const work = join(folder, INCOMPLETE + name)
   await mkdir(work, { mode: 0o700 })
@@ -139,17 +138,6 @@ async function createAlone(options: BackupOptions): Promise<MadeBackup> {
 async function removeIncomplete(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (name.startsWith(INCOMPLETE)) await rm(join(folder, name), { recursive: true, force: true })
-}
-
-function requireRoom(folder: string, neededBytes: number) {
-  const { bavail, bsize } = statfsSync(folder)
-  const free = bavail * bsize
-  if (free >= neededBytes + MARGIN_BYTES) return
-  const inMb = (bytes: number) => (bytes / MB_BYTES).toFixed(0)
-  throw new BackupFault(
-    `the disk of ${folder} has ${inMb(free)} MB free, and the backup needs ${inMb(neededBytes + MARGIN_BYTES)} MB: free some, ` +
-      'keep fewer backups, or use another disk',
-  )
 }
 
 interface CopiedFiles {

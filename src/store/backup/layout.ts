@@ -73,8 +73,3 @@ export function findBackup(path: string): BackupPlace {
 function placeOf(path: string): BackupPlace {
   return { name: basename(path), path, pool: join(dirname(path), POOL_FOLDER) }
 }
-
-/** Path of a file by its hash, below a folder of blobs. */
-export function blobPath(folder: string, name: string): string {
-  return join(folder, name.slice(0, 2), name)
-}

@@ -6,9 +6,9 @@ import { constants } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { synced } from '../../lib/synced.ts'
+import { blobPath } from '../blobs/blobs.ts'
 import { codeOf } from '../model/errors.ts'
 import { hashOfFile } from './hashing.ts'
-import { blobPath } from './layout.ts'
 
 interface PoolOptions {
   /** Folder of the files of all backups. */

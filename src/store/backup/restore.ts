@@ -3,18 +3,20 @@
  * last, once the caller has held the mail that may have been sent since. The service refuses a folder in
  * which a restore was interrupted.
  */
-import { constants, existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chown, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { synced } from '../../lib/synced.ts'
+import { blobPath } from '../blobs/blobs.ts'
 import { codeOf } from '../model/errors.ts'
 import { SECRET_FILE } from '../opening/secret-file.ts'
 import { RESTORING } from '../opening/start-check.ts'
 import { BackupFault, faultOf } from './backup-fault.ts'
 import { readBlobList } from './blob-list.ts'
 import { hashOfFile } from './hashing.ts'
-import { type BackupPlace, BLOB_LIST, blobPath, DATABASE_COPY, SEALED_SECRET } from './layout.ts'
+import { type BackupPlace, BLOB_LIST, DATABASE_COPY, SEALED_SECRET } from './layout.ts'
 import { type Manifest, readManifest } from './manifest.ts'
+import { requireRoom } from './room.ts'
 import { openSealedSecret } from './sealed-secret.ts'
 
 export interface RestoreOptions {
@@ -42,9 +44,6 @@ export interface Restored {
   skipped: string[]
 }
 
-const MARGIN_BYTES = 32 * 1024 * 1024
-const MB_BYTES = 1024 * 1024
-
 /** @throws BackupFault; nothing is left in the data folder then */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { place, dataDir, passphrase } = options
@@ -55,7 +54,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     : null
   requireEmpty(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  requireRoom(dataDir, manifest)
+  requireRoom(dataDir, manifest.database.bytes + manifest.blobs.bytes, 'the restore')
   try {
     const skipped = await fill(options, manifest, secret)
     await giveToOwner(dataDir)
@@ -73,17 +72,6 @@ function requireEmpty(dataDir: string) {
   throw new BackupFault(
     `${dataDir} is not empty (it holds ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}): stop the service, and ` +
       'move the folder away or name another one with --into',
-  )
-}
-
-/** @throws BackupFault */
-function requireRoom(dataDir: string, { database, blobs }: Manifest) {
-  const needed = database.bytes + blobs.bytes + MARGIN_BYTES
-  const { bavail, bsize } = statfsSync(dataDir)
-  if (bavail * bsize >= needed) return
-  const inMb = (bytes: number) => (bytes / MB_BYTES).toFixed(0)
-  throw new BackupFault(
-    `the disk of ${dataDir} has ${inMb(bavail * bsize)} MB free, and the restore needs ${inMb(needed)} MB`,
   )
 }
 

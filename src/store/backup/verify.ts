@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecretKeys } from '../../lib/secret-keys.ts'
+import { blobPath } from '../blobs/blobs.ts'
 import { sha256 } from '../blobs/staged.ts'
 import { requireKnownVersion } from '../migrations/migrate.ts'
 import { codeOf } from '../model/errors.ts'
@@ -17,14 +18,7 @@ import { opensSecretCheck, SECRET_CHECK_SETTING } from '../opening/secret-file.t
 import { BackupFault } from './backup-fault.ts'
 import { blobListPieces } from './blob-list.ts'
 import { hashOf, hashOfFile } from './hashing.ts'
-import {
-  type BackupPlace,
-  BLOB_LIST,
-  blobPath,
-  DATABASE_COPY,
-  MANIFEST_FILE,
-  SEALED_SECRET,
-} from './layout.ts'
+import { type BackupPlace, BLOB_LIST, DATABASE_COPY, MANIFEST_FILE, SEALED_SECRET } from './layout.ts'
 import { type HashedFile, type Manifest, readManifest } from './manifest.ts'
 import { openSealedSecret } from './sealed-secret.ts'
 

@@ -64,12 +64,17 @@ const FILE = /^[0-9a-f]{64}(\.[0-9a-f]{12})?$/
 /** Upper limit of the time from staging attachments to the end of the command that uses them. */
 export const STAGED_FOR_MS = 3_600_000
 
+/** Path of a file by its name, below a folder of blobs. */
+export function blobPath(folder: string, name: string): string {
+  return join(folder, name.slice(0, 2), name)
+}
+
 /**
  * @param folder folder of the files, which is created when it is needed
  * @param now returns ms since the epoch; sets the time at which a file was last staged
  */
 export function createBlobFiles(folder: string, now: () => number = Date.now): BlobFiles {
-  const pathOf = (name: string) => join(folder, name.slice(0, 2), name)
+  const pathOf = (name: string) => blobPath(folder, name)
   /** Staging and removing the same hash exclude each other. */
   const alone = createKeyedLock()
   const drafts = createDrafts(folder)
