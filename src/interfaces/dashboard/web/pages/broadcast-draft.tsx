@@ -1,5 +1,5 @@
 /** Editor of a broadcast draft: recipients, sender, content, and a preview for one of its contacts. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
@@ -7,6 +7,7 @@ import { useLoad } from '../api/load.ts'
 import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
 import { AreaField, Choose, TextField } from '../components/controls.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
+import { useSettled } from '../components/settled.ts'
 import { Card } from '../components/show.tsx'
 import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
 
@@ -120,11 +121,7 @@ function optionsWith(chosen: string, none: string, listed: readonly Option[] | u
 
 /** Preview with the values of a contact, rendered by the same code as the email itself. */
 function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean }) {
-  const [settled, setSettled] = useState(draft)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(draft), SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [draft])
+  const settled = useSettled(draft, SETTLED_MS)
   const { audience_id, segment_id } = settled
   const part = segment_id ? `/segments/${segment_id}` : ''
   const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)

@@ -1,5 +1,5 @@
 /** Template editor with drafts, a live preview and test values. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { declaredFallbacks } from '../../../../resources/templates/declared.ts'
@@ -13,6 +13,7 @@ import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { RenderedMail } from '../components/rendered.tsx'
+import { useSettled } from '../components/settled.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
 import {
@@ -232,7 +233,7 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
 
 /** Rendered by the same code as the email itself. */
 function Result({ draft }: { draft: TemplateText }) {
-  const settled = useSettled(draft)
+  const settled = useSettled(draft, SETTLED_MS)
   const [values, setValues] = useState<Record<string, string>>({})
   const compiled = compileTemplate(emailTextOf(settled))
   const declared = declaredOf(settled.variables)
@@ -278,14 +279,4 @@ function nested(entries: readonly (readonly [string, string])[]): Record<string,
     place[path.at(-1)!] = value
   }
   return root
-}
-
-/** Returns the draft after a pause in typing. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }

@@ -17,6 +17,7 @@ import type {
 } from '../api/types.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Icon, type IconName } from '../components/icons.tsx'
+import { useSettled } from '../components/settled.ts'
 import { emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { openDialog, ownPlaces } from './keyboard.ts'
@@ -141,7 +142,7 @@ function Entries({ entries, at, go }: EntriesProps) {
 
 /** Returns what fits the text, and whether the API is still being asked. */
 function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
-  const settled = useSettled(text)
+  const settled = useSettled(text, SETTLED_MS)
   const remote = useFound(settled)
   const named = useNamed()
   const pages = ownPlaces().map(({ path, label, icon, section }) => entry('Page', icon, label, path, section))
@@ -161,15 +162,6 @@ function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
     ],
     isSearching: settled !== text || remote.isSearching,
   }
-}
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
 }
 
 /** Returns objects of which an account has few. */
