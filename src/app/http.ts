@@ -338,10 +338,10 @@ function sendingRoutes(
     ...emailListRoutes({ reader, horizonOf }),
     ...emailMetricsRoutes({ reader, horizonOf, store, clock }),
     ...broadcastRecipientRoutes({ db, reader, quotaOf, horizonOf }),
-    ...emailRoutes({ accept, horizonOf, store, secrets, pathsTo, isDiskFull, now: clock.now }),
+    ...emailRoutes({ ...shown, accept, secrets }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes(shown),
-    ...waitingEmailRoutes({ horizonOf, store, queueAdmin, pathsTo, isDiskFull, now: clock.now }),
+    ...waitingEmailRoutes({ ...shown, queueAdmin }),
     ...suppressionRoutes({ db, find, run, clock }),
   ]
 }
