@@ -47,7 +47,7 @@ try {
       return app?.stop()
     },
   })
-  const serviceManager = await connectServiceManager(process.env)
+  const notifyManager = await connectServiceManager(process.env)
   app = await startApp(config, {
     log,
     onFatal(error) {
@@ -67,14 +67,14 @@ try {
     },
     'ready',
   )
-  serviceManager?.notify('READY=1')
+  notifyManager?.('READY=1')
   void trimWhenIdle()
   const running = app
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (isStopping) return
       isStopping = true
-      serviceManager?.notify('STOPPING=1')
+      notifyManager?.('STOPPING=1')
       log.info({ event: 'stopping', signal }, `The service received ${signal} and stops`)
       end(running).catch(error => {
         log.error({ event: 'stop_failed', err: error }, 'The service did not stop cleanly')

@@ -11,28 +11,23 @@ const MSG_NOSIGNAL = 0x4000
 /** The watchdog hears of the service twice in its interval, as sd_watchdog_enabled(3) recommends. */
 const PINGS_PER_INTERVAL = 2
 
-/** `STATUS` is one line for `systemctl status`. */
-type Notification = 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1' | `STATUS=${string}`
-
-export interface ServiceManager {
-  notify(notification: Notification): void
-}
+type Notify = (notification: 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1') => void
 
 /**
  * Connects to the service manager and starts to ping its watchdog, if it has one: systemd ends a process
  * whose event loop stands still for longer than `WatchdogSec`.
  *
- * @returns undefined when no service manager has started this process, or its messages cannot be sent here
+ * @returns a function that tells it; undefined when no service manager has started this process
  * @throws Error if the socket cannot be opened
  */
-export async function connectServiceManager(env: NodeJS.ProcessEnv): Promise<ServiceManager | undefined> {
+export async function connectServiceManager(env: NodeJS.ProcessEnv): Promise<Notify | undefined> {
   const { NOTIFY_SOCKET: path, WATCHDOG_USEC: intervalUs, WATCHDOG_PID: watched } = env
   if (process.platform !== 'linux' || !path) return undefined
   const send = await datagramsTo(path)
-  const notify = (notification: Notification) => send(Buffer.from(notification))
+  const notify: Notify = notification => send(Buffer.from(notification))
   if (Number(intervalUs) > 0 && (watched === undefined || Number(watched) === process.pid))
     setInterval(() => notify('WATCHDOG=1'), Number(intervalUs) / 1_000 / PINGS_PER_INTERVAL).unref()
-  return { notify }
+  return notify
 }
 
 /** @param path of the socket; one that begins with `@` is in the abstract namespace */
