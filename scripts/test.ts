@@ -37,10 +37,14 @@ import { type FileResult, killTestProcesses, runTestFiles } from './test-process
 const ON_SQLITE_ALONE = new RegExp(
   [
     'flow/dns/',
-    'flow/delivery/(?:peer-faults|routing|smart-host|source-ips|tls|tls-reports|verdicts)\\.',
+    'flow/delivery/(?:explained-doors|mail-loops|peer-faults|routing|slow-hosts|smart-host|source-ips)\\.',
+    'flow/delivery/(?:tls|tls-reports|verdicts)\\.',
     'flow/http/(?:any-request|bodies|hostile-http|openapi|other-account|password|rate-limit|send-\\w+|sign-in)\\.',
-    'flow/http/(?:attachment-\\w+|sources|stopping)\\.',
-    'unit/pipeline/delivery/(?:holds|outages|tls-policy/\\w+|tarpits|worker)\\.',
+    'flow/http/(?:attachment-\\w+|guessing|slow-bodies|sources|stopping)\\.',
+    'flow/inbound/attacks\\.',
+    'unit/(?:app/mta-sts|scripts/\\w+|interfaces/api/body/[\\w-]+|interfaces/cli/.*)\\.test\\.',
+    'unit/pipeline/delivery/(?:holds|linked|message|outages|tls-policy/[\\w-]+|tarpits|worker)\\.',
+    'unit/resources/contacts/import-consent\\.',
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
   ].join('|'),
 )

@@ -27,6 +27,8 @@ export interface MailhornOptions {
   zone?: string
   /** Port on which MX hosts listen. */
   mxPort?: number
+  /** Whether its DNS server runs, which is a thread of its own. */
+  dns?: boolean
   /** Further settings, as environment variables. */
   env?: Record<string, string>
   /** A folder that outlives the app; a fresh one that does not, when absent. */
@@ -101,7 +103,7 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
     MAILHORN_DATA_DIR: dataDir,
     ...(isOnPostgres && { MAILHORN_DATABASE_URL: database.url }),
     MAILHORN_HTTP_LISTEN: '127.0.0.1:0',
-    MAILHORN_DNS_LISTEN: '127.0.0.1:0',
+    MAILHORN_DNS_LISTEN: options.dns ? '127.0.0.1:0' : '',
     MAILHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
     MAILHORN_SMTP_INBOUND_MTA_STS: 'off',
     MAILHORN_SMTP_SUBMISSION_LISTEN: '',

@@ -32,6 +32,7 @@ test.before(async () => {
   plainPort = await freePort()
   authority = await startAuthority({ now: () => mailhorn.clock.now(), prove })
   mailhorn = await startMailhorn({
+    dns: true,
     env: {
       MAILHORN_MAIL_HOST: HOST,
       MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',

@@ -21,6 +21,7 @@ async function setUp(t: TestContext, mx = MX) {
   const [port, port25] = [await freePort(), await freePort()]
   const mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       env: {
         MAILHORN_MAIL_HOST: HOST,
         MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',

@@ -67,7 +67,7 @@ test('mail verifies before, during and after a rotation, also with restarts', as
   t.after(() => rmSync(dataDir, { recursive: true }))
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const options = { zone: ZONE, mxPort: mx.port, dataDir, generateKey: generateDkimKey }
-  let mailhorn = await startMailhorn(options)
+  let mailhorn = await startMailhorn({ dns: true, ...options })
   t.after(() => mailhorn.close())
   const { id, records } = await mailhorn.verifiedDomain('here.example')
   const sendTo = async (to: string) => {
@@ -97,7 +97,7 @@ test('mail verifies before, during and after a rotation, also with restarts', as
   await mailhorn.app.stop()
   await mailhorn.zone.close()
   mailhorn.clock.close()
-  mailhorn = await startMailhorn(options)
+  mailhorn = await startMailhorn({ dns: true, ...options })
   mailhorn.apiKey = apiKey
   mailhorn.zone.add(zoneText(records))
   mailhorn.clock.advance(passed)
@@ -120,7 +120,7 @@ test('mail verifies before, during and after a rotation, also with restarts', as
 })
 
 test('keys are shown with their state and never with the private key', async t => {
-  const mailhorn = await t.using(startMailhorn())
+  const mailhorn = await t.using(startMailhorn({ dns: true }))
   const { id } = await mailhorn.verifiedDomain('here.example')
   const { body } = await mailhorn.call('GET', `/domains/${id}/keys`, { session: await mailhorn.signIn() })
   const [first, second, third] = body.keys
@@ -133,7 +133,7 @@ test('keys are shown with their state and never with the private key', async t =
 })
 
 test('the key of an unverified domain cannot be rotated', async t => {
-  const mailhorn = await t.using(startMailhorn())
+  const mailhorn = await t.using(startMailhorn({ dns: true }))
   const session = await mailhorn.signIn()
   const { body: domain } = await mailhorn.call('POST', '/domains', {
     session,

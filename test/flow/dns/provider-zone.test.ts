@@ -23,6 +23,7 @@ test('it is served at every address over UDP and TCP as configured', async t => 
   const port = await freePort()
   const mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       env: {
         MAILHORN_DNS_LISTEN: `127.0.0.1:${port},[::1]:${port}`,
         MAILHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
@@ -50,6 +51,7 @@ test('it is served at wildcard addresses of both families', async t => {
   const port = await freePort()
   const mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       env: {
         MAILHORN_DNS_LISTEN: `0.0.0.0:${port},[::]:${port}`,
         MAILHORN_DNS_ADDRESSES: '192.0.2.1',
@@ -63,7 +65,7 @@ test('it is served at wildcard addresses of both families', async t => {
 })
 
 test('a key is served from creation to deletion of its domain', async t => {
-  const mailhorn = await t.using(startMailhorn())
+  const mailhorn = await t.using(startMailhorn({ dns: true }))
   const session = await mailhorn.signIn()
   const server = serverOf(mailhorn)
   const { body: domain } = await mailhorn.call('POST', '/domains', {
@@ -93,7 +95,7 @@ async function settledSerial(mailhorn: Mailhorn, session: string): Promise<numbe
 test('the serial increases with every change of the zone, and only then, also over restarts', async t => {
   const { path: dataDir } = await t.using(tempFolder())
   const env = { MAILHORN_DNS_ADDRESSES: '192.0.2.1' }
-  const first = await startMailhorn({ dataDir, env })
+  const first = await startMailhorn({ dns: true, dataDir, env })
   const session = await first.signIn()
   const begun = await settledSerial(first, session)
   const { body: domain } = await first.call('POST', '/domains', { session, body: { name: 'here.example' } })
@@ -106,15 +108,19 @@ test('the serial increases with every change of the zone, and only then, also ov
   const deleted = await settledSerial(first, session)
   assert.ok(deleted > added)
   await first.close()
-  const again = await startMailhorn({ dataDir, env })
+  const again = await startMailhorn({ dns: true, dataDir, env })
   assert.is(await serialOf(again), deleted)
   await again.close()
-  const other = await t.using(startMailhorn({ dataDir, env: { MAILHORN_DNS_ADDRESSES: '192.0.2.2' } }))
+  const other = await t.using(
+    startMailhorn({ dns: true, dataDir, env: { MAILHORN_DNS_ADDRESSES: '192.0.2.2' } }),
+  )
   assert.ok((await serialOf(other)) > deleted)
 })
 
 test('the configured rate limits equal queries of a network', async t => {
-  const mailhorn = await t.using(startMailhorn({ env: { MAILHORN_DNS_RESPONSES_PER_SECOND: '4' } }))
+  const mailhorn = await t.using(
+    startMailhorn({ dns: true, env: { MAILHORN_DNS_RESPONSES_PER_SECOND: '4' } }),
+  )
   const socket = createSocket('udp4')
   t.after(() => socket.close())
   const isTruncated: boolean[] = []
@@ -128,7 +134,7 @@ test('the configured rate limits equal queries of a network', async t => {
 
 test('a disabled zone is not served, and its records can be listed', async t => {
   const mailhorn = await t.using(
-    startMailhorn({ env: { MAILHORN_DNS_LISTEN: '', MAILHORN_DNS_ADDRESSES: '192.0.2.1' } }),
+    startMailhorn({ dns: true, env: { MAILHORN_DNS_LISTEN: '', MAILHORN_DNS_ADDRESSES: '192.0.2.1' } }),
   )
   assert.is(mailhorn.app.dnsAddress, null)
   const session = await mailhorn.signIn()
@@ -155,6 +161,7 @@ test('a disabled zone is not served, and its records can be listed', async t => 
 test('an invalid record prevents the start with a reason', async () => {
   try {
     const mailhorn = await startMailhorn({
+      dns: true,
       env: { MAILHORN_DNS_RECORDS: 'www.elsewhere.example. A 192.0.2.1' },
     })
     await mailhorn.close()
@@ -165,10 +172,10 @@ test('an invalid record prevents the start with a reason', async () => {
 })
 
 test('a port in use prevents the start and is named', async t => {
-  const first = await t.using(startMailhorn())
+  const first = await t.using(startMailhorn({ dns: true }))
   const { port } = first.app.dnsAddress!
   try {
-    const second = await startMailhorn({ env: { MAILHORN_DNS_LISTEN: `127.0.0.1:${port}` } })
+    const second = await startMailhorn({ dns: true, env: { MAILHORN_DNS_LISTEN: `127.0.0.1:${port}` } })
     await second.close()
     assert.unreachable()
   } catch (error) {
@@ -182,7 +189,7 @@ test('queries are answered by one low-priority thread', async t => {
       Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]),
     )
   const own = nicenesses()[0]!
-  const mailhorn = await t.using(startMailhorn())
+  const mailhorn = await t.using(startMailhorn({ dns: true }))
   assert.equal((await askServer(serverOf(mailhorn), HOST, 'SOA')).rcode, RCODE.NOERROR)
   assert.equal(
     nicenesses().filter(niceness => niceness !== own),

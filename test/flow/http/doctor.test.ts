@@ -18,6 +18,7 @@ let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
   mailhorn = await startMailhorn({
+    dns: true,
     zone: ZONE,
     mxPort: mx.port,
     env: {

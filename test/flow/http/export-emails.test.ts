@@ -12,7 +12,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('GET /emails/export')
-const MANY = 20_000
+const MANY = 10_000
 let mailhorn: Mailhorn
 test.before(async () => {
   mailhorn = await startMailhorn()

@@ -21,7 +21,7 @@ function printedSettings(): Record<string, string> {
 }
 
 test('its links are public, and it takes mail, submissions, HTTPS and DNS', async t => {
-  const mailhorn = await t.using(startMailhorn({ env: printedSettings() }))
+  const mailhorn = await t.using(startMailhorn({ dns: true, env: printedSettings() }))
   const { app } = mailhorn
   assert.is(app.baseUrl, 'https://mail.here.example')
   const greeting = async ({ address, port }: { address: string; port: number }) => {

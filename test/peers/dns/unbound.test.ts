@@ -47,6 +47,13 @@ async function unbound(t: TestContext, rate?: ResponseRate) {
   return { server, resolver, log }
 }
 
+/** An answer without its time to live, of which a busy machine may see a minute less. */
+function recent(answer: object): object {
+  const { ttlMs, ...rest } = answer as { ttlMs?: number }
+  assert.ok(ttlMs! > 3_540_000 && ttlMs! <= 3_600_000, `${ttlMs}`)
+  return rest
+}
+
 test('every kind of record resolves, with the case of queries kept', async t => {
   const { resolver, server, log } = await unbound(t)
   const found = (...records: unknown[]) => ({ kind: 'found', records })
@@ -70,16 +77,12 @@ test('every kind of record resolves, with the case of queries kept', async t => 
     ['ns1', '192.0.2.1'],
     ['ns2', '192.0.2.1'],
   ])
-    assert.equal(
-      await resolver.addresses4(`${name}.${MAIL_HOST}`),
-      { ...found(address), ttlMs: 3_600_000 },
-      name,
-    )
-  assert.equal(await resolver.addresses4(MAIL_HOST), { ...found('192.0.2.1'), ttlMs: 3_600_000 })
-  assert.equal(await resolver.addresses6(`feedback-smtp.us-west-2.${MAIL_HOST}`), {
-    ...found('2001:db8::1'),
-    ttlMs: 3_600_000,
-  })
+    assert.equal(recent(await resolver.addresses4(`${name}.${MAIL_HOST}`)), found(address), name)
+  assert.equal(recent(await resolver.addresses4(MAIL_HOST)), found('192.0.2.1'))
+  assert.equal(
+    recent(await resolver.addresses6(`feedback-smtp.us-west-2.${MAIL_HOST}`)),
+    found('2001:db8::1'),
+  )
   assert.equal(await resolver.cname(`www.${MAIL_HOST}`), found(MAIL_HOST))
   const ns = await resolver.ns(MAIL_HOST)
   assert.equal(ns.kind === 'found' && ns.records.toSorted(), [`ns1.${MAIL_HOST}`, `ns2.${MAIL_HOST}`])

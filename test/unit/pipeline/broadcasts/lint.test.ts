@@ -251,7 +251,7 @@ test('lint: variables of the preview text are checked if there is HTML', () => {
 
 test('lint: the number of findings per rule is limited, and the time is linear', () => {
   assert.is(
-    rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
+    rules(`${'<a href="">x</a>'.repeat(1_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
     20,
   )
   for (const piece of [
@@ -268,9 +268,9 @@ test('lint: the number of findings per rule is limited, and the time is linear',
     '<b>',
     '<table><tr><td>',
   ])
-    assertLinear(piece, count => found(piece.repeat(count)), TEMPLATE_BYTES_MAX / piece.length / 4)
+    assertLinear(piece, count => found(piece.repeat(count)), TEMPLATE_BYTES_MAX / piece.length / 16)
   const half = TEMPLATE_BYTES_MAX / '<b></i>'.length
-  assertLinear('<b></i>', count => rules(LEAVE + '<b>'.repeat(count) + '</i>'.repeat(count)), half / 4)
+  assertLinear('<b></i>', count => rules(LEAVE + '<b>'.repeat(count) + '</i>'.repeat(count)), half / 16)
   assert.equal(rules(LEAVE + '<b>'.repeat(half) + '</i>'.repeat(half)), ['too_large'])
 })
 
