@@ -56,13 +56,17 @@ test('a broadcast that is to begin in some seconds begins after a kill, once, an
     const id = await draftOf(program, subject)
     const { body } = await program.call('POST', `/broadcasts/${id}/send`, { token, body: { delay_seconds } })
     assert.is(body.status, 'scheduled')
+    assert.is(body.undo_until, body.scheduled_at)
     return id
   }
   await delayed('kept', 5)
   const takenBack = await delayed('taken back', 3_600)
+  const { undo_until } = (await program.call('GET', `/broadcasts/${takenBack}`, { token })).body
   await program.end('SIGKILL')
   program = await scene.start()
   token = await signIn(program)
+  const after = await program.call('GET', `/broadcasts/${takenBack}`, { token })
+  assert.is(after.body.undo_until, undo_until, 'a kill neither shortens nor forgets the time')
   const undone = await program.call('POST', `/broadcasts/${takenBack}/unschedule`, { token })
   assert.is(undone.body.status, 'draft')
   await program.end('SIGKILL')

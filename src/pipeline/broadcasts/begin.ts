@@ -45,6 +45,7 @@ export const beginCommands = {
       : []
     await setBroadcast(tx, input, {
       status: 'sending',
+      undoUntil: null,
       startedAt: row.startedAt ?? now,
       sentContentId: await contentOf(tx, row, sent),
       sentSubject,
@@ -90,7 +91,13 @@ export async function failBroadcast(
   now: number,
 ): Promise<void> {
   if (!isTemporary) await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', key.id).execute()
-  await setBroadcast(tx, key, { status: 'failed', error: message, nextAt: null, updatedAt: now })
+  await setBroadcast(tx, key, {
+    status: 'failed',
+    error: message,
+    undoUntil: null,
+    nextAt: null,
+    updatedAt: now,
+  })
 }
 
 /** Why the broadcast cannot be sent now; undefined when it can. */

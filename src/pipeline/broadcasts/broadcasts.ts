@@ -123,7 +123,8 @@ export class Broadcasts {
     if (!broadcast) return undefined
     const linkRefusal = await refuseLinks(this.#options, accountId, broadcast)
     const order = this.#order(accountId, id)
-    const send = { at: delayMs > 0 ? order.now + delayMs : at, linkRefusal }
+    const isDelayed = delayMs > 0
+    const send = { at: isDelayed ? order.now + delayMs : at, isDelayed, linkRefusal }
     const done = await this.#options.run('sendBroadcast', { ...order, send, version, noUnsubscribeReason })
     return this.#after(accountId, id, done)
   }

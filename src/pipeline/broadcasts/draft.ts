@@ -48,6 +48,8 @@ export interface Author {
 export interface SendOrder {
   /** Time of sending in ms since the epoch; null is now. */
   at: number | null
+  /** True when the time follows from a delay, in which sending can be undone. */
+  isDelayed?: boolean
 }
 
 export interface DelayedSendOrder extends SendOrder {
@@ -131,6 +133,7 @@ export const draftCommands = {
           updatedAt: now,
           updatedBy: by,
           scheduledAt: at,
+          undoUntil: scheduledAt === undefined ? row.undoUntil : null,
           nextAt: at,
         },
       )
@@ -172,7 +175,13 @@ const HAS_EMAILS: Refusal = {
 }
 
 /** Columns of a broadcast that is not to be sent. */
-export const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
+export const DRAFT = {
+  status: 'draft',
+  scheduledAt: null,
+  undoUntil: null,
+  startedAt: null,
+  nextAt: null,
+} as const
 
 const NOTHING_SENT = {
   error: null,
@@ -195,12 +204,12 @@ const NOTHING_SENT = {
 
 /** Columns of a broadcast that is sent now or at a time. */
 export function sendState(
-  { at }: SendOrder,
+  { at, isDelayed = false }: SendOrder,
   now: number,
-): Pick<BroadcastRow, 'status' | 'scheduledAt' | 'startedAt' | 'nextAt'> {
+): Pick<BroadcastRow, keyof typeof DRAFT> {
   return at === null
-    ? { status: 'sending', scheduledAt: null, startedAt: now, nextAt: now }
-    : { status: 'scheduled', scheduledAt: at, startedAt: null, nextAt: at }
+    ? { status: 'sending', scheduledAt: null, undoUntil: null, startedAt: now, nextAt: now }
+    : { status: 'scheduled', scheduledAt: at, undoUntil: isDelayed ? at : null, startedAt: null, nextAt: at }
 }
 
 export function fieldsOf({

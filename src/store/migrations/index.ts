@@ -13,6 +13,7 @@ import { up as broadcastAuthors } from './006-broadcast-authors.ts'
 import { up as noUnsubscribeReasons } from './007-no-unsubscribe-reasons.ts'
 import { up as holdsByTime } from './008-holds-by-time.ts'
 import { up as clientFacts } from './009-client-facts.ts'
+import { up as undoOfBroadcasts } from './010-undo-of-broadcasts.ts'
 
 export interface Migration {
   name: string
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { name: '007-no-unsubscribe-reasons', up: noUnsubscribeReasons },
   { name: '008-holds-by-time', up: holdsByTime },
   { name: '009-client-facts', up: clientFacts },
+  { name: '010-undo-of-broadcasts', up: undoOfBroadcasts },
 ]

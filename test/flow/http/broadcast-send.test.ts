@@ -154,20 +154,35 @@ test('delay: a broadcast waits as long, and can be unscheduled until it begins',
   }
   assert.is((await unschedule()).status, 422)
   const before = mailhorn.clock.now()
-  const { status, scheduled_at } = (await send({ delay_seconds: 30, version })).body
-  assert.is(status, 'scheduled')
+  const { status, scheduled_at, undo_until } = (await send({ delay_seconds: 30, version })).body
+  assert.equal([status, undo_until], ['scheduled', scheduled_at])
   const delayMs = Date.parse(scheduled_at) - before
   assert.ok(delayMs >= 30_000 && delayMs < 40_000, `${delayMs}`)
   const undone = await unschedule()
   assert.equal([undone.status, undone.body.status, undone.body.scheduled_at], [200, 'draft', null])
+  assert.is(undone.body.undo_until, null)
   mailhorn.clock.advance(40_000)
   assert.is((await get(id)).status, 'draft')
 
   await send({ delay_seconds: 30 })
   mailhorn.clock.advance(31_000)
   await whenDelivered(id)
+  assert.is((await get(id)).undo_until, null, 'sending has begun')
   const late = await unschedule()
   assert.equal([late.status, late.body.message], [422, 'A broadcast that is sent cannot be unscheduled.'])
+  const planned = await draftFor(await audienceOf(SIMULATED))
+  const times = async (path: string, body: object) => {
+    const { body: shown } = await call(
+      path === '' ? 'PATCH' : 'POST',
+      `/broadcasts/${planned.id}${path}`,
+      body,
+    )
+    return [shown.scheduled_at !== null, shown.undo_until !== null]
+  }
+  const soon = new Date(mailhorn.clock.now() + 20_000).toISOString()
+  assert.equal(await times('/send', { scheduled_at: soon }), [true, false], 'a time is no delay')
+  assert.equal(await times('/send', { delay_seconds: 3_600 }), [true, true])
+  assert.equal(await times('', { scheduled_at: inAnHour() }), [true, false])
   const now = await draftFor(await audienceOf(SIMULATED))
   const sent = await call('POST', `/broadcasts/${now.id}/send`, { delay_seconds: 0 })
   assert.is(sent.body.status, 'sending', 'a program that names no delay sends at once')

@@ -109,6 +109,7 @@ export const broadcastRowSchema = z.object({
     description: 'Address of the user, or name of the access token, who last changed content or recipients.',
   }),
   scheduled_at: timeSchema.nullable(),
+  undo_until: timeSchema.nullable().meta({ description: 'Time until which sending can be undone.' }),
   started_at: timeSchema.nullable(),
   sent_at: timeSchema.nullable(),
 })
@@ -374,6 +375,7 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
     updated_at: timestamp(row.updatedAt),
     updated_by: row.updatedBy,
     scheduled_at: timestamp(row.scheduledAt),
+    undo_until: timestamp(row.undoUntil),
     started_at: timestamp(row.startedAt),
     sent_at: timestamp(row.sentAt),
   }

@@ -53,6 +53,8 @@ export interface BroadcastRow {
    */
   updatedBy: string | null
   scheduledAt: number | null
+  /** Time until which sending can be undone; null unless it was sent with a delay and has not begun. */
+  undoUntil: number | null
   /** Time at which sending started. The members are determined as of this time. */
   startedAt: number | null
   /** Time at which the last email was handed to the transfer agent. */

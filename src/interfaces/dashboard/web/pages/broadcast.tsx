@@ -16,7 +16,7 @@ import { counted } from '../labels/numbers.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
-import { ReviewBroadcast, TestBroadcast, UNDO_SECONDS } from './send-broadcast.tsx'
+import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
 const CALM_MS = 20_000
@@ -42,7 +42,7 @@ interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
 
 /** View of a draft or scheduled broadcast. */
 function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
-  const { id, name, subject, status, scheduled_at } = broadcast
+  const { id, name, subject, status, scheduled_at, undo_until } = broadcast
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<Pick<OpenDialogProps, 'what' | 'broadcast'>>()
   const edit = useBroadcastEdit(broadcast, put)
@@ -54,7 +54,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       draft.discard()
       navigate('/broadcasts')
     })
-  const isUndoable = status === 'scheduled' && isAboutToBegin(broadcast)
+  const isUndoable = undo_until !== null
   const unschedule = async () => {
     try {
       put(await call<Broadcast>('POST', `/broadcasts/${id}/unschedule`))
@@ -109,7 +109,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       </Head>
       {failure?.act && <NotSaved failure={failure} act={failure.act} />}
       {status === 'draft' && draft.isOutdated && <Conflict broadcast={broadcast} edit={edit} />}
-      {isUndoable && <Undo at={scheduled_at!} undo={unschedule} />}
+      {undo_until !== null && <Undo until={undo_until} since={broadcast.updated_at} undo={unschedule} />}
       {status === 'scheduled' && !isUndoable && (
         <Locked broadcast={broadcast} edit={edit} unschedule={unschedule} />
       )}
@@ -233,19 +233,22 @@ function Conflict({ broadcast: { updated_at, updated_by }, edit }: EditProps) {
   )
 }
 
-/** Whether it was sent with a short delay, in which sending can be undone. */
-function isAboutToBegin({ scheduled_at, updated_at }: Broadcast): boolean {
-  return scheduled_at !== null && Date.parse(scheduled_at) - Date.parse(updated_at) <= UNDO_SECONDS * 1_000
+interface UndoProps {
+  until: string
+  /** Limits the time left, since the clock of the browser may be wrong. */
+  since: string
+  undo: () => void
 }
 
 /** Counts the seconds until sending begins, and offers to undo it. */
-function Undo({ at, undo }: { at: string; undo: () => void }) {
+function Undo({ until, since, undo }: UndoProps) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000)
     return () => clearInterval(timer)
   }, [])
-  const seconds = Math.min(UNDO_SECONDS, Math.ceil((Date.parse(at) - now) / 1_000))
+  const end = Date.parse(until)
+  const seconds = Math.ceil(Math.min(end - now, end - Date.parse(since)) / 1_000)
   return (
     <Note tone="warn">
       <div class="row row-apart">

@@ -62,7 +62,7 @@ interface ReviewProps {
 /** Rules whose findings make the API refuse the broadcast. */
 const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
 /** Time in which sending can be undone. The server keeps the broadcast scheduled as long. */
-export const UNDO_SECONDS = 30
+const UNDO_SECONDS = 30
 /** Rule of a broadcast without an unsubscribe link, which needs a reason. */
 const NO_LINK = 'missing_unsubscribe'
 /** Above this number of recipients, the number has to be typed. */
