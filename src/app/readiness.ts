@@ -2,11 +2,10 @@
  * Readiness of the service: every part has started, none is stopping, the store accepts writes, and the disk
  * has room for mail. Called by `GET /readyz`.
  */
-import { statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { type Clock, within } from '../lib/clock.ts'
 import { type Commands, type Run, StorageUnavailable } from '../store/model/command.ts'
-import { databaseFile, type StoreLocation } from '../store/opening/dialect.ts'
+import type { StoreLocation } from '../store/opening/dialect.ts'
+import { isDiskFull as hasNoRoom } from '../store/opening/disk-room.ts'
 import type { Store } from '../store/opening/open.ts'
 import type { settingCommands } from '../store/reading/settings.ts'
 
@@ -40,17 +39,13 @@ const WRITE_MS_MAX = 5_000
  * room where mail finds none.
  */
 const FAILURE_COUNTS_MS = 10_000
-/** With less space the write-ahead log cannot hold the commit of a usual message and its checkpoint. */
-const FREE_BYTES_MIN = 4 * 1024 * 1024
 
 export function createReadiness({
   store: { run, unavailableAt, location },
   dataDir,
-  freeBytes = freeBytesOf,
+  freeBytes,
   clock,
 }: ReadinessOptions): Readiness {
-  const file = databaseFile(location)
-  const folders = new Set([dataDir, file === undefined ? dataDir : dirname(file)])
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
   let tried = { at: Number.NEGATIVE_INFINITY, missing: Promise.resolve<string[]>([]) }
 
@@ -65,8 +60,7 @@ export function createReadiness({
   }
   const hasFailed = () =>
     clock.monotonic() - (unavailableAt() ?? Number.NEGATIVE_INFINITY) < FAILURE_COUNTS_MS
-  const isDiskFull = async () =>
-    Math.min(...(await Promise.all([...folders].map(freeBytes)))) < FREE_BYTES_MIN
+  const isDiskFull = () => hasNoRoom({ dataDir, location, ...(freeBytes && { freeBytes }) })
   const missing = async () => {
     const [isWritten, isFull] = await Promise.all([writes(), isDiskFull()])
     return [...(isWritten ? [] : ['database']), ...(isFull ? ['disk space'] : [])]
@@ -88,9 +82,4 @@ export function createReadiness({
       return found.length === 0 && hasFailed() ? ['database'] : found
     },
   }
-}
-
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
 }

@@ -227,7 +227,7 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/(?<=X-Mailhorn-Ref: )[a-z2-7]+/g, 'a'.repeat(45)],
   [/\b\d{10}(?= 3600 600 1209600 300)/g, '1795690621'],
   [/\/[\w/.-]+\/mailhorn-\w{6}\b/g, '/var/lib/mailhorn'],
-  [/\d+ MB of \d+ MB(?= are free)/g, '20480 MB of 40960 MB'],
+  [/[\d.]+ [MG]B of [\d.]+ [MG]B free \(\d+ %\)/g, '20 GB of 40 GB free (50 %)'],
   [/(?<=fsync latency is )[\d.]+/g, '1.2'],
 ]
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')

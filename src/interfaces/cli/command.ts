@@ -2,7 +2,7 @@
 import type { ParseArgsConfig } from 'node:util'
 import type { Clock } from '../../lib/clock.ts'
 import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source-report.ts'
-import type { PathView } from '../../pipeline/queue/paths.ts'
+import type { PathsTo } from '../../pipeline/queue/paths.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import type { Db } from '../../store/model/schema.ts'
 import type { DoctorReport } from '../doctor/finding.ts'
@@ -22,7 +22,9 @@ export interface Installation {
    * Returns the current delivery state of destinations from the running service; empty if the service does
    * not run.
    */
-  pathsTo(destinations: readonly string[]): Promise<ReadonlyMap<string, PathView[]>>
+  pathsTo: PathsTo
+  /** Tells whether a disk of the installation has no room for mail. */
+  isDiskFull(): Promise<boolean>
   clock: Clock
 }
 

@@ -6,7 +6,7 @@
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import { shortened } from '../../lib/shortened.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
-import type { PathView } from '../../pipeline/queue/paths.ts'
+import { type PathState, type PathView, pathView } from '../../pipeline/queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
 import { tallyView } from '../api/queue/view-schema.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
@@ -36,7 +36,7 @@ export const destinationCliCommands: CliCommand[] = [
         const paths = await pathsTo(shown)
         const json = entries.map(entry => ({
           ...entryJson(by, entry),
-          paths: paths.get(entry.name ?? '') ?? [],
+          paths: (paths.get(entry.name ?? '') ?? []).map(pathView),
         }))
         return { json, text: withMore(text, pathsText(shown, paths)) }
       },
@@ -64,7 +64,7 @@ export const destinationCliCommands: CliCommand[] = [
       const text = withMore(destinationsText(entries), more(page, entries.length, total))
       const json = entries.map(entry => ({
         ...destinationJson(entry),
-        paths: paths.get(entry.destination) ?? [],
+        paths: (paths.get(entry.destination) ?? []).map(pathView),
       }))
       return { json, text: withMore(text, pathsText(shown, paths)) }
     },
@@ -95,17 +95,19 @@ function withMore(text: string, rest: string | undefined): string {
 /** Undefined if no current delivery state is known for these destinations. */
 function pathsText(
   destinations: readonly string[],
-  paths: ReadonlyMap<string, PathView[]>,
+  paths: ReadonlyMap<string, PathState[]>,
 ): string | undefined {
   const rows = destinations.flatMap(destination =>
-    (paths.get(destination) ?? []).map(path => [
-      shortened(destination, TEXT_LENGTH_MAX),
-      path.source_ips.join(' ') || '(system default)',
-      path.under_way,
-      path.window,
-      path.messages_per_second === null ? '' : `${path.messages_per_second}/s`,
-      stateText(path),
-    ]),
+    (paths.get(destination) ?? [])
+      .map(pathView)
+      .map(path => [
+        shortened(destination, TEXT_LENGTH_MAX),
+        path.source_ips.join(' ') || '(system default)',
+        path.under_way,
+        path.window,
+        path.messages_per_second === null ? '' : `${path.messages_per_second}/s`,
+        stateText(path),
+      ]),
   )
   return rows.length === 0
     ? undefined

@@ -27,10 +27,13 @@ export const emailCommands: CliCommand[] = [
       const named = positionals[0]!
       const id = parseWireId('eml', named)
       if (!id) throw new UsageError(`"${named}" is not an email ID; it must begin with eml_`)
-      const { db, clock } = await open()
+      const { db, clock, pathsTo, isDiskFull } = await open()
       const trace = await findEmailTrace(db, id)
       if (!trace) throw new CommandError(`Email ${named} not found.`)
-      const explained = await explainParts({ db, now: clock.now(), forOperator: true }, trace)
+      const explained = await explainParts(
+        { db, pathsTo, isDiskFull, now: clock.now(), forOperator: true },
+        trace,
+      )
       const shown = emailJson(trace, explained, holdsOf(await listHolds(db)))
       return { json: shown, text: emailText(shown, clock.now()) }
     },

@@ -8,7 +8,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import { createIdSource } from '../../lib/ids.ts'
-import type { PathView } from '../../pipeline/queue/paths.ts'
+import type { PathState } from '../../pipeline/queue/paths.ts'
 import { createPasswords } from '../../resources/accounts/password.ts'
 import { isCurrent } from '../../store/migrations/migrate.ts'
 import type { Commands } from '../../store/model/command.ts'
@@ -22,6 +22,7 @@ import {
   openReader,
   type StoreLocation,
 } from '../../store/opening/dialect.ts'
+import { isDiskFull } from '../../store/opening/disk-room.ts'
 import { FolderInUse } from '../../store/opening/lock.ts'
 import { openStore } from '../../store/opening/open.ts'
 import type { Installation } from './command.ts'
@@ -65,6 +66,7 @@ export async function openInstallation(
     clock,
     change,
     pathsTo: destinations => pathsTo(dataDir, destinations),
+    isDiskFull: () => isDiskFull({ dataDir, location }),
     async close() {
       await close()
       await db.destroy()
@@ -124,7 +126,7 @@ function changesIn(options: InstallationOptions): { change: Change; close(): Pro
 /** Without a running service there is no delivery state. */
 async function pathsTo(dataDir: string, destinations: readonly string[]) {
   const answer = await askService(dataDir, 'destination.paths', { destinations })
-  return new Map(answer === NOT_RUNNING ? [] : (answer as [string, PathView[]][]))
+  return new Map(answer === NOT_RUNNING ? [] : (answer as [string, PathState[]][]))
 }
 
 interface OpenedStore {

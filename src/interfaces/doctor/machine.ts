@@ -14,7 +14,8 @@ interface SpaceOptions {
 }
 
 const MB_BYTES = 1024 * 1024
-const FEW_BYTES = 1024 * MB_BYTES
+const GB_BYTES = 1024 * MB_BYTES
+const FEW_BYTES = GB_BYTES
 const NO_BYTES = 200 * MB_BYTES
 const FEW_SHARE = 0.05
 const SAMPLE_COUNT = 5
@@ -27,7 +28,8 @@ export function diskSpace({ folder, read = statfs }: SpaceOptions): Examination 
     async examine() {
       const { bavail, blocks, bsize } = await read(folder)
       const free = bavail * bsize
-      const text = `${Math.round(free / MB_BYTES)} MB of ${Math.round((blocks * bsize) / MB_BYTES)} MB are free.`
+      const percent = blocks === 0 ? 0 : Math.floor((bavail / blocks) * 100)
+      const text = `${sizeText(free)} of ${sizeText(blocks * bsize)} free (${percent} %).`
       const advice =
         'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.'
       if (free < NO_BYTES) return [bad('failed', check, folder, text, advice)]
@@ -36,6 +38,13 @@ export function diskSpace({ folder, read = statfs }: SpaceOptions): Examination 
       return [good(check, folder, text)]
     },
   }
+}
+
+/** Rounds down, so that a disk never seems to have more room than it has. */
+function sizeText(bytes: number): string {
+  const gigabytes = bytes / GB_BYTES
+  if (gigabytes < 1) return `${Math.floor(bytes / MB_BYTES)} MB`
+  return `${gigabytes < 10 ? Math.floor(gigabytes * 10) / 10 : Math.floor(gigabytes)} GB`
 }
 
 /** Measures fsync latency, which every accepted email waits for. */

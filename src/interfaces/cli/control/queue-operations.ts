@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
-import { pathView } from '../../../pipeline/queue/paths.ts'
 import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/model/schema/steering.ts'
@@ -59,8 +58,7 @@ export const queueOperations = {
   'destination.paths': operation(
     z.object({ destinations: z.array(destinationName).max(DESTINATIONS_MAX) }),
     async ({ pathsTo }, { destinations }) => {
-      const paths = await pathsTo(destinations)
-      return [...paths].map(([destination, states]) => [destination, states.map(pathView)])
+      return [...(await pathsTo(destinations))]
     },
   ),
 

@@ -17,8 +17,15 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: no relay',
     class: 'policy',
     detail: 'relay_denied',
-    words:
-      /relay(?:ing)? (?:access )?(?:is )?(?:denied|not (?:permitted|allowed)|prohibited)|unable to relay|rcpthosts/,
+    words: new RegExp(
+      [
+        'relay(?:ing)? (?:access |attempt )?(?:is )?(?:denied|refused|prohibited|not (?:permitted|allowed|authori[sz]ed))',
+        'relaying [^.]{1,60}(?:denied|prohibited|not (?:permitted|allowed))',
+        '(?:unable|not (?:permitted|allowed|authori[sz]ed)) to relay',
+        '(?:do not|does not|don.t|doesn.t|can ?not|can.t|will not|won.t|no) relay(?:ing)?\\b',
+        'not an? (?:open )?relay\\b|rcpthosts',
+      ].join('|'),
+    ),
     sample: 'rcpt 550 5.1.1 Relay access denied',
   },
   {

@@ -37,6 +37,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     class: 'policy',
     words:
       /(?:smtp )?authentication (?:is )?required|client was not authenticated|must (?:authenticate|log ?in)|auth(?:entication)? first|relay.{0,30}auth/,
+    unless: /relaying denied/,
     sample: 'mail 530 5.7.0 Authentication required',
   },
   {

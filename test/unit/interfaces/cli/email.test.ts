@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
 import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
+import type { PathState } from '../../../../src/pipeline/queue/paths.ts'
 import { packRecord } from '../../../../src/resources/emails/attempt-record.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -37,13 +38,16 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
+  const machine = { isDiskFull: false, paths: new Map<string, PathState[]>() }
   const runLine = async (...args: string[]) => {
     let [out, err] = ['', '']
     const unused = () => assert.unreachable() as never
     const code = await runProgram(args, {
       version: '1.2.3',
       openInstallation: async () => ({
-        ...{ db: store.db, clock: post.clock, change: unused, pathsTo: unused, close: async () => {} },
+        ...{ db: store.db, clock: post.clock, change: unused, close: async () => {} },
+        pathsTo: async () => machine.paths,
+        isDiskFull: async () => machine.isDiskFull,
       }),
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
       backupSettings: unused,
@@ -85,8 +89,29 @@ async function open(t: TestContext) {
     await store.run('finish', finishFor(second!, now))
     return emailId
   }
-  return { ...store, ...post, accountId, runLine, sendOne }
+  return { ...store, ...post, accountId, runLine, sendOne, machine }
 }
+
+test('email show: a full disk and the limits of a destination are named as by the API', async t => {
+  const { runLine, sendOne, machine, clock, change } = await open(t)
+  const id = wireId('eml', await sendOne())
+  const codeOf = async () => {
+    const [first] = JSON.parse((await runLine('email', id, '--json')).out).recipients
+    return first.explanation.code
+  }
+  change("insert or ignore into domain_destinations values ('there.test', 'mx2.there.test', ?)", clock.now())
+  machine.paths.set('mx2.there.test', [
+    {
+      ...{ sourceIps: [], window: 3, underWay: 3, claimed: 0, perSecond: null },
+      ...{ openBreaker: null, isHalfOpen: false, isSpent: false },
+    },
+  ])
+  clock.advance(5 * 60_000)
+  assert.is(await codeOf(), 'connection_limit')
+  machine.isDiskFull = true
+  assert.is(await codeOf(), 'storage_full')
+  assert.match((await runLine('email', id)).out, /Waiting: the disk of this server is full\./)
+})
 
 test('email show: every attempt is shown, also in regions without feedback', async t => {
   const { runLine, sendOne, change, accountId, clock } = await open(t)

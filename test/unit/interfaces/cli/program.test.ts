@@ -7,7 +7,7 @@ import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import type { DoctorReport } from '../../../../src/interfaces/doctor/finding.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { StartFault } from '../../../../src/lib/start-fault.ts'
-import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
+import { type PathState, pathView } from '../../../../src/pipeline/queue/paths.ts'
 import { RecordFault } from '../../../../src/protocols/dns/record-text.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -36,16 +36,15 @@ const SOUND: DoctorReport = {
 const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
-const PATH: PathView = {
-  source_ips: ['192.0.2.1'],
+const PATH: PathState = {
+  sourceIps: ['192.0.2.1'],
   window: 20,
-  under_way: 3,
+  underWay: 3,
   claimed: 2,
-  messages_per_second: 5,
-  paused_until: '2026-01-01T00:00:00.000Z',
-  pause_reason: '421 \x1b[2Jbusy',
-  probing: false,
-  warmup_spent: false,
+  perSecond: 5,
+  openBreaker: { until: Date.UTC(2026, 0, 1), reason: '421 \x1b[2Jbusy' },
+  isHalfOpen: false,
+  isSpent: false,
 }
 
 async function open(
@@ -106,7 +105,8 @@ async function open(
         }
         const pathsTo = async (destinations: readonly string[]) =>
           new Map(destinations.filter(name => name === 'mx.there.test').map(name => [name, [PATH]]))
-        return { db: store.db, clock: post.clock, change: change as never, pathsTo, close: async () => {} }
+        const parts = { db: store.db, clock: post.clock, change: change as never, pathsTo }
+        return { ...parts, isDiskFull: async () => false, close: async () => {} }
       },
       checkSources: async () => sources,
       zoneRecords() {
@@ -539,7 +539,7 @@ test('destinations show: results and replies are shown', async t => {
     [destination.destination, destination.deferred_by_class, destination.replies[0].count],
     ['mx.there.test', { 'rate-limited': 3 }, 3],
   )
-  assert.equal(destination.paths, [PATH])
+  assert.equal(destination.paths, [pathView(PATH)])
   assert.match(
     (await runLine('destinations')).out,
     /Current delivery state:\nDESTINATION.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +paused until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Change } from '../../../../src/interfaces/cli/control/operations.ts'
 import { carryOut } from '../../../../src/interfaces/cli/control/operations.ts'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
-import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
+import type { PathState } from '../../../../src/pipeline/queue/paths.ts'
 import { createPasswords } from '../../../../src/resources/accounts/password.ts'
 import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -10,19 +10,18 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('cli: the queue')
 const MINUTE_MS = 60_000
-const PATH: PathView = {
-  source_ips: ['192.0.2.1', '192.0.2.2'],
+const PATH: PathState = {
+  sourceIps: ['192.0.2.1', '192.0.2.2'],
   window: 5,
-  under_way: 2,
+  underWay: 2,
   claimed: 1,
-  messages_per_second: null,
-  paused_until: null,
-  pause_reason: null,
-  probing: false,
-  warmup_spent: false,
+  perSecond: null,
+  openBreaker: null,
+  isHalfOpen: false,
+  isSpent: false,
 }
 
-async function open(t: TestContext, paths: ReadonlyMap<string, PathView[]> = new Map()) {
+async function open(t: TestContext, paths: Map<string, PathState[]> = new Map()) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const { clock } = post
@@ -39,7 +38,14 @@ async function open(t: TestContext, paths: ReadonlyMap<string, PathView[]> = new
     said.code = await runProgram(line.split(' '), {
       version: '1.2.3',
       openInstallation: async () => ({
-        ...{ db: store.db, clock, change, pathsTo: async () => paths, close: async () => {} },
+        ...{
+          db: store.db,
+          clock,
+          change,
+          isDiskFull: async () => false,
+          pathsTo: async () => paths,
+          close: async () => {},
+        },
       }),
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
       ...{ readInput: unused, backupSettings: unused },
@@ -179,26 +185,26 @@ test('destinations: the results of a day, and those of a day without any', async
 
 for (const [what, over, expected] of [
   ['is active', {}, ['192.0.2.1 192.0.2.2', '2', '5', 'active']],
-  ['has a rate', { messages_per_second: 2 }, ['192.0.2.1 192.0.2.2', '2', '5', '2/s', 'active']],
-  ['has no address of its own', { source_ips: [] }, ['(system default)', '2', '5', 'active']],
+  ['has a rate', { perSecond: 2 }, ['192.0.2.1 192.0.2.2', '2', '5', '2/s', 'active']],
+  ['has no address of its own', { sourceIps: [] }, ['(system default)', '2', '5', 'active']],
   [
     'is paused',
-    { paused_until: '2026-11-21T14:00:00.000Z', pause_reason: 'busy' },
+    { openBreaker: { until: Date.parse('2026-11-21T14:00:00.000Z'), reason: 'busy' } },
     ['192.0.2.1 192.0.2.2', '2', '5', 'paused until 2026-11-21T14:00:00.000Z: busy'],
   ],
   [
     'is probed, though the time of its pause is still there',
-    { probing: true, paused_until: '2026-11-21T14:00:00.000Z' },
+    { isHalfOpen: true, openBreaker: { until: Date.parse('2026-11-21T14:00:00.000Z'), reason: 'busy' } },
     ['192.0.2.1 192.0.2.2', '2', '5', 'probing'],
   ],
   [
     'has used up its warm-up',
-    { warmup_spent: true },
+    { isSpent: true },
     ['192.0.2.1 192.0.2.2', '2', '5', 'daily warm-up limit reached'],
   ],
 ] as const)
   test(`destinations: a path that ${what}`, async t => {
-    const paths = new Map([['mx.far.test', [{ ...PATH, ...over }]]]) as Map<string, PathView[]>
+    const paths = new Map([['mx.far.test', [{ ...PATH, ...over }]]]) as Map<string, PathState[]>
     const { deferred, shown, goesTo, send } = await open(t, paths)
     await deferred('far.test')
     await goesTo('there.test', 'mx.far.test')

@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000
 test('disk: free space and sync latency are measured without leaving files', async t => {
   const { path: folder } = await t.using(tempFolder())
   const [space] = await poll(diskSpace({ folder }))
-  assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
+  assert.match(space!.message, /^[\d.]+ [MG]B of [\d.]+ [MG]B free \(\d+ %\)\.$/)
   const [sync] = await poll(diskSync({ folder, clock: systemClock }))
   assert.match(sync!.message, /^fsync latency is \d+\.\d ms \(median\)\.$/)
   assert.equal(readdirSync(folder), [])
@@ -46,21 +46,20 @@ test('disk: free space and sync latency are measured without leaving files', asy
 })
 
 const MB_BYTES = 1024 * 1024
-for (const [freeMb, sizeMb, status] of [
-  [199, 10_000, 'failed'],
-  [200, 4_000, 'warning'],
-  [1_023, 10_000, 'warning'],
-  [1_024, 10_000, 'ok'],
-  [4_999, 100_000, 'warning'],
-  [5_000, 100_000, 'ok'],
+for (const [freeMb, sizeMb, status, text] of [
+  [0, 1_000, 'failed', '0 MB of 1000 MB free (0 %).'],
+  [199, 10_000, 'failed', '199 MB of 9.7 GB free (1 %).'],
+  [200, 4_000, 'warning', '200 MB of 3.9 GB free (5 %).'],
+  [1_023, 10_000, 'warning', '1023 MB of 9.7 GB free (10 %).'],
+  [1_024, 10_000, 'ok', '1 GB of 9.7 GB free (10 %).'],
+  [4_999, 100_000, 'warning', '4.8 GB of 97 GB free (4 %).'],
+  [5_000, 100_000, 'ok', '4.8 GB of 97 GB free (5 %).'],
+  [12_800, 264_192, 'warning', '12 GB of 258 GB free (4 %).'],
 ] as const)
   test(`disk: ${freeMb} MB of ${sizeMb} MB are ${status}`, async () => {
     const read = async () => ({ bavail: freeMb, blocks: sizeMb, bsize: MB_BYTES })
     const [space] = await poll(diskSpace({ folder: '/data', read }))
-    assert.equal(
-      [space!.status, space!.subject, space!.message],
-      [status, '/data', `${freeMb} MB of ${sizeMb} MB are free.`],
-    )
+    assert.equal([space!.status, space!.subject, space!.message], [status, '/data', text])
     assert.is(space!.advice !== null, status !== 'ok')
   })
 

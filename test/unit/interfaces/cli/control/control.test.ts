@@ -70,24 +70,9 @@ async function open(t: TestContext) {
 
 test('control: the delivery state of destinations is plain JSON', async t => {
   const { done } = await open(t)
-  assert.equal(await done('destination.paths', { destinations: ['mx.there.test', 'mx.unknown.test'] }), [
-    [
-      'mx.there.test',
-      [
-        {
-          source_ips: ['192.0.2.1'],
-          window: 20,
-          under_way: 3,
-          claimed: 2,
-          messages_per_second: 5,
-          paused_until: '2026-01-01T00:00:00.000Z',
-          pause_reason: '421 busy',
-          probing: false,
-          warmup_spent: false,
-        },
-      ],
-    ],
-  ])
+  const input = { destinations: ['mx.there.test', 'mx.unknown.test'] }
+  const output = await done('destination.paths', input)
+  assert.equal(JSON.parse(JSON.stringify(output)), [['mx.there.test', [PATH]]])
 })
 
 const NEW_USER = {
