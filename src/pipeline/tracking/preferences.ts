@@ -11,6 +11,7 @@ import { unsubscribedTopicsOf } from '../../resources/contacts/subscriptions.ts'
 import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
 import { unsubscribeContact } from '../../resources/contacts/unsubscribe.ts'
 import { writeContacts } from '../../resources/contacts/write-contacts.ts'
+import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type BroadcastRef, countForBroadcast } from '../../resources/events/broadcast-counts.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { ContactRow, Db, TopicRow } from '../../store/model/schema.ts'
@@ -22,8 +23,8 @@ export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'descrip
 }
 
 export interface Preferences {
-  /** Undefined when the account has been deleted. */
-  accountName: string | undefined
+  /** Name in `From` of the broadcast with the link, else of the account; undefined when it has been deleted. */
+  senderName: string | undefined
   /** Unsubscribed from everything: all contacts with the address, or the stored opt-out if there are none. */
   isUnsubscribed: boolean
   /**
@@ -35,16 +36,21 @@ export interface Preferences {
 
 type Owner = Pick<Subscription, 'accountId' | 'address'>
 
-export async function readPreferences(
-  db: Db,
-  owner: Omit<Subscription, 'broadcastId'>,
-): Promise<Preferences> {
-  const { accountId, topicId } = owner
+export async function readPreferences(db: Db, owner: Subscription): Promise<Preferences> {
+  const { accountId, topicId, broadcastId } = owner
   const account = await db
     .selectFrom('accounts')
     .select('name')
     .where('id', '=', accountId)
     .executeTakeFirst()
+  const broadcast = broadcastId
+    ? await db
+        .selectFrom('broadcasts')
+        .select('sender')
+        .where('accountId', '=', accountId)
+        .where('id', '=', broadcastId)
+        .executeTakeFirst()
+    : undefined
   const contacts = await contactsByAddress(db, accountId, owner.address)
   const topics = await db
     .selectFrom('topics')
@@ -57,7 +63,7 @@ export async function readPreferences(
   const optOut = (await optOutsOf(db, accountId, [owner.address])).get(owner.address)
   const isLeft = (topicId: Id) => optOut?.topicIds.some(id => sameId(id, topicId)) ?? false
   return {
-    accountName: account?.name,
+    senderName: (broadcast && parseStoredMailboxes(broadcast.sender)[0]?.name) || account?.name,
     isUnsubscribed:
       contacts.length === 0
         ? (optOut?.isFromEverything ?? false)
@@ -97,7 +103,7 @@ async function setPreferences(
   tx: Tx,
   { topics: chosen, broadcastId, topicId, at, ...owner }: NewPreferences,
 ): Promise<PreferenceResult> {
-  const before = await readPreferences(tx.db, { ...owner, topicId })
+  const before = await readPreferences(tx.db, { ...owner, topicId, broadcastId })
   const topics = before.topics.map(({ id }) => ({ id, isWanted: includes(chosen, id) }))
   const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
   if (before.isUnsubscribed && !isBack) return 'known'

@@ -4,19 +4,24 @@ import { wireId } from '../../../lib/ids.ts'
 import type { Preferences, TopicPreference } from '../../../pipeline/tracking/preferences.ts'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
 
+/** Colours and sizes are those of the dashboard (`dashboard/web/styles/tokens.css`). */
 const STYLE = `
-body { margin: 0; font: 17px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f4f4f2; }
-main { max-width: 34em; margin: 8vh auto; padding: 28px 32px; background: #fff; border: 1px solid #ddd; border-radius: 6px; }
-h1 { margin: 0 0 12px; font-size: 24px; line-height: 1.25; overflow-wrap: anywhere; }
-h2 { margin: 32px 0 8px; font-size: 18px; }
+:root { --paper: #faf8f3; --surface: #fffefb; --line: #e5dfd1; --ink: #1d1a14; --ink-2: #575142; --brass: #f2b90c; --on-brass: #1d1a14; --good: #1c7047; --good-soft: #e2f1e7; color-scheme: light; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #15130e; --surface: #1d1a14; --line: #322d22; --ink: #f3eee1; --ink-2: #c2b9a4; --good: #6fce9b; --good-soft: #14301f; color-scheme: dark; }
+}
+body { margin: 0; font: 1rem/1.5 Geist, system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+main { max-width: 34em; margin: 8vh auto; padding: 24px 32px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px; }
+h1 { margin: 0 0 12px; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 32px 0 8px; font-size: 1.25rem; }
 p, label { overflow-wrap: anywhere; }
-.done { padding: 10px 14px; background: #e6f2e6; border-left: 4px solid #2f7d32; }
+.done { padding: 12px 16px; color: var(--good); background: var(--good-soft); border-radius: 5px; }
 fieldset { margin: 0 0 16px; padding: 0; border: 0; }
-label { display: block; padding: 6px 0; }
-small { display: block; margin-left: 28px; color: #555; }
-button { margin: 4px 8px 4px 0; padding: 9px 18px; font: inherit; color: #fff; background: #1d4f91; border: 1px solid #1d4f91; border-radius: 4px; cursor: pointer; }
-button.other { color: #1d4f91; background: #fff; }
-:focus-visible { outline: 3px solid #f0a500; outline-offset: 2px; }
+label { display: block; padding: 8px 0; }
+small { display: block; margin-left: 32px; color: var(--ink-2); }
+button { margin: 4px 8px 4px 0; padding: 8px 16px; font: inherit; color: var(--on-brass); background: var(--brass); border: 1px solid var(--brass); border-radius: 5px; cursor: pointer; }
+button.other { color: var(--ink); background: none; border-color: var(--line); }
+:focus-visible { outline: 3px solid var(--brass); outline-offset: 2px; }
 `
 
 export const UNSUBSCRIBE_PAGE_HEADERS = {
@@ -50,8 +55,8 @@ interface UnsubscribePage extends Preferences {
 }
 
 export function unsubscribePage(page: UnsubscribePage): string {
-  const { accountName, topic } = page
-  const from = accountName === undefined ? 'this sender' : escapeHtml(accountName)
+  const { senderName, topic } = page
+  const from = senderName === undefined ? 'this sender' : escapeHtml(senderName)
   const title = topic ? `Emails about ${escapeHtml(topic.name)}` : `Emails from ${from}`
   const parts = [notice(page, from), leaving(page), choosing(page)]
   return (

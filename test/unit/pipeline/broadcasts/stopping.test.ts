@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import { listActiveHolds } from '../../../../src/pipeline/queue/hold-rows.ts'
 import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { readPreferences } from '../../../../src/pipeline/tracking/preferences.ts'
 import { endings, finishFor, newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
@@ -226,6 +227,17 @@ test('stopping: other mail of the account is not touched', async t => {
   await work()
   assert.equal(rows('select status from emails where id = ?', emailId), [{ status: 'queued' }])
   assert.is((await claim(accountId)).length, 1)
+})
+
+test('stopping: the page of a link names the sender as the broadcast did, else the account', async t => {
+  const { db, accountId, id } = await open(t, 1)
+  const nameOf = async (broadcastId: typeof id | null) => {
+    const owner = { accountId, address: 'c0@there.test', topicId: null }
+    return (await readPreferences(db, { ...owner, broadcastId })).senderName
+  }
+  assert.is(await nameOf(id), 'Ann')
+  assert.is(await nameOf(null), 'Main')
+  assert.is(await nameOf(newId(1)), 'Main', 'the broadcast was deleted')
 })
 
 test.run()

@@ -35,9 +35,9 @@ async function open(t: TestContext) {
       run('setPreferences', { accountId, address: ANN, topicId, broadcastId, topics, at: clock.now() }),
     /** Topics that the preferences page shows. */
     shown: async (topicId: Id | null = null) =>
-      (await readPreferences(audience.db, { accountId, address: ANN, topicId })).topics.map(one =>
-        wireId('top', one.id),
-      ),
+      (
+        await readPreferences(audience.db, { accountId, address: ANN, topicId, broadcastId: null })
+      ).topics.map(one => wireId('top', one.id)),
     /** Returns the number of unsubscribes through links of the one broadcast. */
     unsubscribes: async () =>
       (await readBroadcastCounts(audience.db, { accountId, broadcastId }))['reaction.unsubscribed'],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { unsubscribePage } from '../../../../../src/interfaces/api/unsubscribe/page.ts'
 import { newId } from '../../../../kit/mail.ts'
@@ -11,7 +12,7 @@ const topic = (name: string, description: string | null, isWanted = true) => ({
 type Page = Parameters<typeof unsubscribePage>[0]
 const pageWith = (over: Partial<Page>) =>
   unsubscribePage({
-    accountName: 'Acme & Co',
+    senderName: 'Acme & Co',
     isUnsubscribed: false,
     topics: [],
     address: 'ann@there.example',
@@ -44,8 +45,22 @@ for (const [what, over, buttons] of [
     assert.equal(offered, buttons)
   })
 
+test('colours are those of the dashboard', () => {
+  const tokens = readFileSync('src/interfaces/dashboard/web/styles/tokens.css', 'utf8')
+  const own = [...pageWith({}).matchAll(/--[\w-]+: #\w+;/g)].map(([token]) => token)
+  assert.ok(own.length > 10)
+  assert.equal(
+    own.filter(token => !tokens.includes(token)),
+    [],
+  )
+  const others = pageWith({})
+    .replaceAll(/--[\w-]+: #\w+;/g, '')
+    .match(/#[\da-f]{3,6}\b/g)
+  assert.equal(others, null, 'no other colour')
+})
+
 test('the name of a deleted account is not known', () => {
-  assert.match(pageWith({ accountName: undefined }), 'Emails from this sender')
+  assert.match(pageWith({ senderName: undefined }), 'Emails from this sender')
   assert.match(pageWith({}), 'Emails from Acme &amp; Co')
 })
 
