@@ -63,7 +63,7 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await dialog().getByText('2 people will get it; skipped: 1 unsubscribed.').waitFor()
   await dialog().getByText('Readers › In Graz · Topic: Offers').waitFor()
   await dialog().getByText('What is new', { exact: true }).waitFor()
-  await dialog().getByText('1 link checked, all are valid').waitFor()
+  await dialog().getByText('1 link checked by form, no problems found').waitFor()
   const letter = dialog().frameLocator('iframe.letter')
   await dialog().getByLabel('Search contacts').fill('ben@')
   await letter.getByText('Hello Ben').waitFor()
@@ -76,6 +76,21 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await dialog().getByRole('button', { name: 'Schedule for 2 people' }).click()
   await page.getByText('The broadcast is scheduled.').waitFor()
   assert.is(await statusOf(id), 'scheduled')
+  const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  await page.getByText(`(${zone}).`).waitFor()
+  await button('Reschedule …').click()
+  await dialog().getByLabel(`Send at (${zone})`).waitFor()
+  await page.keyboard.press('Escape')
+})
+
+test('a draft is shown as a contact whom one searches for would read it', async () => {
+  const { id } = await draftOf('Preview')
+  await goTo(`/broadcasts/${id}`)
+  const letter = page.frameLocator('iframe.letter').first()
+  await page.getByLabel('Search contacts').fill('cleo@')
+  await letter.getByText('Hello Cleo').waitFor()
+  await page.getByLabel('Search contacts').fill('nobody@')
+  await page.getByLabel('Preview as').getByText('No contact found').waitFor({ state: 'attached' })
 })
 
 test('above 10,000 recipients nothing is sent before their number is typed', async t => {

@@ -177,6 +177,27 @@ test('links lead from a tag, an address, a broadcast, a key, a domain and a queu
   assert.equal(faults, [])
 })
 
+test('the palette loads lists when something is typed, and not again at once', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/settings')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+  const asked: string[] = []
+  page.on('request', request => {
+    if (/\/(?:domains|audiences|webhooks)\?limit=100$|\/api-keys$/.test(request.url()))
+      asked.push(request.url())
+  })
+  for (let opening = 0; opening < 2; opening++) {
+    await page.keyboard.press('Control+k')
+    await page.locator('[role="combobox"]:focus').waitFor()
+    await page.getByRole('option').first().waitFor()
+    if (opening === 0) assert.equal(asked, [], 'nothing is loaded for an empty text')
+    await page.keyboard.type('shop.ex')
+    await page.getByRole('option', { name: /^shop\.example Domain/ }).waitFor()
+    await page.keyboard.press('Escape')
+    assert.is(asked.length, 4)
+  }
+})
+
 test('the palette opens pages, actions and objects by the keyboard alone', async t => {
   const { ids, mailhorn } = scene
   const { page, faults, close } = await browser.signIn(mailhorn, '/settings')

@@ -26,6 +26,7 @@ export const LINT_RULES = [
   'malformed_link',
   'unsafe_link',
   'private_link',
+  'placeholder_link',
   'unknown_variable',
   'stray_braces',
   'unsupported_tag',
@@ -56,6 +57,8 @@ export const CLIPPED_AT_BYTES = 102 * 1024
 const FINDINGS_PER_RULE_MAX = 20
 const SHOWN_LENGTH_MAX = 80
 const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
+/** Matches hosts of samples, which belong to nobody or to somebody else (RFC 2606, section 3). */
+const PLACEHOLDER_HOST = /^(?:.+\.)?(?:example\.(?:com|net|org)|your-?(?:domain|site|company)\.\w+)$/
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
 
 interface Link {
@@ -232,6 +235,12 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
       rule: 'unsafe_link',
       severity: 'error',
       message: `Mail clients do not open \`${url.protocol}\` links: ${quoted(shown)}.`,
+    }
+  if (isWeb(url) && PLACEHOLDER_HOST.test(url.hostname))
+    return {
+      rule: 'placeholder_link',
+      severity: 'warning',
+      message: `A link goes to a placeholder instead of a site: ${quoted(shown)}.`,
     }
   return undefined
 }

@@ -71,6 +71,8 @@ test('lint: empty, malformed and unsafe links are found', () => {
     ['/page', 'malformed_link'],
     ['http://', 'malformed_link'],
     ['https://here', 'malformed_link'],
+    ['https://www.example.com/sale', 'placeholder_link'],
+    ['https://your-domain.com', 'placeholder_link'],
     ['https://here.example/a b', 'malformed_link'],
     ['javascript:alert(1)', 'unsafe_link'],
     ['data:text/html,x', 'unsafe_link'],

@@ -23,16 +23,20 @@ export interface LoadOptions {
   everyMs?: number | undefined
   /** Prefix of event types that cause a refresh, such as `email.`. */
   on?: string
+  /** Time for which a response is not asked for again, in ms. */
+  keptMs?: number
 }
 
 /** Minimum interval between refreshes caused by events. */
 const CALM_MS = 700
 const REMEMBERED_MAX = 60
 const remembered = new Map<string, unknown>()
+/** Times at which the remembered data was read. */
+const readAt = new Map<string, number>()
 const begun = new Map<string, Promise<unknown>>()
 
 /** @param path null loads nothing */
-export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {}): Loaded<T> {
+export function useLoad<T>(path: string | null, { everyMs, on, keptMs = 0 }: LoadOptions = {}): Loaded<T> {
   const [, redraw] = useState(0)
   const [turn, setTurn] = useState(0)
   const reload = useCallback(() => setTurn(n => n + 1), [])
@@ -48,7 +52,11 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     const read = async () => {
       if (document.hidden && everyMs !== undefined) return
       try {
-        remember(path, await readTogether<T>(path))
+        const isKept = Date.now() - (readAt.get(path) ?? Number.NEGATIVE_INFINITY) < keptMs
+        if (!isKept) {
+          remember(path, await readTogether<T>(path))
+          readAt.set(path, Date.now())
+        }
         if (over.signal.aborted) return
         state.current = { path, error: undefined, isLoading: false }
       } catch (error) {
@@ -124,10 +132,14 @@ function readTogether<T>(path: string): Promise<T> {
 /** Clears the cache so that one user never sees the data of another. */
 export function forgetAll(): void {
   remembered.clear()
+  readAt.clear()
 }
 
 function remember(path: string, data: unknown): void {
   remembered.delete(path)
   remembered.set(path, data)
-  if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
+  if (remembered.size <= REMEMBERED_MAX) return
+  const oldest = remembered.keys().next().value!
+  remembered.delete(oldest)
+  readAt.delete(oldest)
 }

@@ -1,6 +1,6 @@
 /** Dialog that changes the time of something scheduled, and nothing else. */
 import { useState } from 'preact/hooks'
-import { localInput } from '../labels/time.ts'
+import { localInput, timeZone } from '../labels/time.ts'
 import { TextField } from './controls.tsx'
 import { FormDialog } from './dialog.tsx'
 import { Note, say } from './feedback.tsx'
@@ -32,7 +32,7 @@ export function Reschedule({ what, act, at, save, onClose }: RescheduleProps) {
       {error => (
         <>
           <TextField
-            label="Send at (your time zone)"
+            label={`Send at (${timeZone})`}
             type="datetime-local"
             required
             value={when}

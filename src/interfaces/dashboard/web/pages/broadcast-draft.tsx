@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
+import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
 import { AreaField, Choose, TextField } from '../components/controls.tsx'
@@ -124,7 +125,11 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
   const settled = useSettled(draft, SETTLED_MS)
   const { audience_id, segment_id } = settled
   const part = segment_id ? `/segments/${segment_id}` : ''
-  const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)
+  const [search, setSearch] = useState('')
+  const q = useSettled(search.trim(), SETTLED_MS)
+  const contacts = useLoad<List<Contact>>(
+    withQuery(`/audiences/${audience_id}${part}/contacts`, { limit: 20, q }),
+  )
   const properties = useLoad<List<{ key: string }>>(`/audiences/${audience_id}/properties`)
   const [chosen, setChosen] = useState('')
   const people = contacts.data?.data ?? []
@@ -138,13 +143,18 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
   const rendered = fillTemplate(template, values, CHARACTERS_MAX)
   return (
     <div class="stack">
-      {(!contacts.data || people.length > 0) && (
-        <Choose
-          label="Preview as"
-          value={reader?.id ?? ''}
-          options={people.map(({ id, email }) => [id, email])}
-          onValue={setChosen}
-        />
+      {(!contacts.data || people.length > 0 || search !== '') && (
+        <div class="halves">
+          <TextField label="Search contacts" type="search" value={search} onValue={setSearch} />
+          <Choose
+            label="Preview as"
+            value={reader?.id ?? ''}
+            options={
+              people.length > 0 ? people.map(({ id, email }) => [id, email]) : [['', 'No contact found']]
+            }
+            onValue={setChosen}
+          />
+        </div>
       )}
       <RenderedMail rendered={rendered} hasNoText={hasNoText} />
     </div>

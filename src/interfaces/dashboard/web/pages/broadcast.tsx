@@ -13,6 +13,7 @@ import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS, NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
 import { counted } from '../labels/numbers.ts'
+import { timeZone } from '../labels/time.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { BroadcastResults } from './broadcast-results.tsx'
@@ -80,7 +81,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
             {status === 'scheduled' && (
               <>
                 {' '}
-                Scheduled for <Time at={scheduled_at} />.
+                Scheduled for <Time at={scheduled_at} /> ({timeZone}).
               </>
             )}
           </>

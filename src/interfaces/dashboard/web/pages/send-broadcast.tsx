@@ -238,13 +238,15 @@ function Links({ links }: Pick<BroadcastLint, 'links'>) {
   return (
     <details>
       <summary>
-        {counted(links.length, 'link')} checked,{' '}
-        {faulty.length === 0 ? 'all are valid' : `${faulty.length} with problems`}
+        {counted(links.length, 'link')} checked by form,{' '}
+        {faulty.length === 0 ? 'no problems found' : `${faulty.length} with problems`}
       </summary>
+      <p class="quiet">Links are not opened: open them once yourself to see that they work.</p>
       <ul class="stack stack-tight">
         {links.map(({ url, line, message }) => (
           <li key={`${line} ${url}`}>
-            <span class="mono">{url}</span> {message ? <b>{message}</b> : <span class="quiet">valid</span>}
+            <span class="mono">{url}</span>{' '}
+            {message ? <b>{message}</b> : <span class="quiet">not opened</span>}
           </li>
         ))}
       </ul>

@@ -45,6 +45,8 @@ const ACTIONS: readonly Entry[] = (
 ).map(([label, icon, href]) => entry('Action', icon, label, href))
 
 const SETTLED_MS = 150
+/** Time for which the lists of named objects are not loaded again. */
+const NAMED_KEPT_MS = 60_000
 /** Entries of one kind. */
 const SHOWN_MAX = 6
 /** Longest text that every search of the API accepts. */
@@ -144,7 +146,7 @@ function Entries({ entries, at, go }: EntriesProps) {
 function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
   const settled = useSettled(text, SETTLED_MS)
   const remote = useFound(settled)
-  const named = useNamed()
+  const named = useNamed(text !== '')
   const pages = ownPlaces().map(({ path, label, icon, section }) => entry('Page', icon, label, path, section))
   const words = text.toLowerCase().split(/\s+/)
   const fits = ({ label, detail }: Entry) => {
@@ -164,12 +166,14 @@ function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
   }
 }
 
-/** Returns objects of which an account has few. */
-function useNamed(): Entry[] {
-  const domains = useLoad<List<Domain>>('/domains?limit=100')
-  const audiences = useLoad<List<Audience>>('/audiences?limit=100')
-  const webhooks = useLoad<List<Webhook>>('/webhooks?limit=100')
-  const keys = useLoad<List<ApiKey>>('/api-keys')
+/** Returns objects of which an account has few, loaded once there is a text, and kept for a while. */
+function useNamed(isWanted: boolean): Entry[] {
+  const path = (list: string) => (isWanted ? list : null)
+  const kept = { keptMs: NAMED_KEPT_MS }
+  const domains = useLoad<List<Domain>>(path('/domains?limit=100'), kept)
+  const audiences = useLoad<List<Audience>>(path('/audiences?limit=100'), kept)
+  const webhooks = useLoad<List<Webhook>>(path('/webhooks?limit=100'), kept)
+  const keys = useLoad<List<ApiKey>>(path('/api-keys'), kept)
   return [
     ...rowsOf(domains).map(({ id, name }) => entry('Domain', 'domains', name, `/domains/${id}`)),
     ...rowsOf(audiences).map(({ id, name }) => entry('Audience', 'audiences', name, `/audiences/${id}`)),
