@@ -11,7 +11,7 @@ const [program, ...args] = process.argv.slice(2)
 const cluster = await startCluster({ fsync: false })
 const { status } = spawnSync(program!, args, {
   stdio: 'inherit',
-  env: { TEST_LIMIT_FACTOR: '3', ...process.env, MAILHORN_TEST_DATABASE_URL: cluster.url('socket') },
+  env: { TEST_LIMIT_FACTOR: '2', ...process.env, MAILHORN_TEST_DATABASE_URL: cluster.url('socket') },
 })
 await cluster.close()
 process.exit(status ?? 1)
