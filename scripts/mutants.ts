@@ -9,7 +9,7 @@
  * helper of tests, those of the same folder, and those whose words are most like the lines around the fault.
  * With --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out
  * the first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest
- * tests of the first fault fail without it.
+ * tests of the first fault fail without it. For faults of `src/store/postgres`, the tests run on PostgreSQL.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -28,6 +28,8 @@ const WINDOW_LINES = 20
 /** A fault that makes tests hang is noticed by that. */
 const TEST_ENV = { TEST_LIMIT_FACTOR: '0.25', TEST_FILE_LIMIT_MS: '150000' }
 const HANGING = /^FAIL (\S+) .* hangs in /
+/** Sources whose faults only tests on PostgreSQL can notice. */
+const OF_POSTGRES = /^src\/store\/postgres\//
 /** Tests of texts, which no fault of these kinds changes. */
 const WITHOUT_TEXT_TESTS = /^test\/unit\/(?:docs|layers|words|standards|log-events)\.test\.ts$/
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -92,24 +94,28 @@ async function failureWith(file: string, fault: PlantedFault): Promise<string | 
   const text = textOf(file)
   writeFileSync(join(copy, file), text.slice(0, fault.start) + fault.replacement + text.slice(fault.end))
   try {
-    const failure = await failureAmong(nearestTests(file, fault))
-    return failure ?? (values.whole ? await failureOf(['test/unit', 'test/flow']) : undefined)
+    const isOnPostgres = OF_POSTGRES.test(file)
+    const failure = await failureAmong(nearestTests(file, fault), isOnPostgres)
+    return failure ?? (values.whole ? await failureOf(['test/unit', 'test/flow'], isOnPostgres) : undefined)
   } finally {
     writeFileSync(join(copy, file), text)
   }
 }
 
 /** A file that hangs runs once more, alone, since a busy machine is no fault. */
-async function failureAmong(paths: readonly string[]): Promise<string | undefined> {
-  const failure = await failureOf(paths)
+async function failureAmong(paths: readonly string[], isOnPostgres = false): Promise<string | undefined> {
+  const failure = await failureOf(paths, isOnPostgres)
   const hanging = failure && HANGING.exec(failure)?.[1]
   if (!hanging) return failure
-  return (await failureOf([hanging])) ?? failureAmong(paths.filter(path => path !== hanging))
+  const others = paths.filter(path => path !== hanging)
+  return (await failureOf([hanging], isOnPostgres)) ?? failureAmong(others, isOnPostgres)
 }
 
 /** Runs tests up to the first that fails. */
-async function failureOf(paths: readonly string[]): Promise<string | undefined> {
-  const child = spawn(process.execPath, ['scripts/test.ts', ...paths], {
+async function failureOf(paths: readonly string[], isOnPostgres = false): Promise<string | undefined> {
+  const tests = ['scripts/test.ts', ...paths]
+  const args = isOnPostgres ? ['scripts/with-postgres.ts', process.execPath, ...tests, '--stores'] : tests
+  const child = spawn(process.execPath, args, {
     cwd: copy,
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
