@@ -209,6 +209,14 @@ test('config: an unknown key in a file is an error with a suggestion', t => {
   assert.match(problems, 'zebra (config/local.json): is not a setting')
 })
 
+test('config: the suggestion differs by at most four characters', t => {
+  const far = rootWith(t, { 'local.json': { http: { listenwxyz: 1, listenvwxyz: 1 } } })
+  assert.equal(problemsOf(far).split('\n'), [
+    'http.listenwxyz (config/local.json): is not a setting; did you mean "http.listen"?',
+    'http.listenvwxyz (config/local.json): is not a setting',
+  ])
+})
+
 test('config: provider limits are accepted for known providers and smart hosts', t => {
   const limits = (...names: string[]) => ({
     smart_hosts: { eu: { domains: ['example.de'] } },
