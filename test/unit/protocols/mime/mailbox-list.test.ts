@@ -40,6 +40,13 @@ test('several mailboxes stand between commas and fold after them', () => {
   for (const line of `To: ${value}`.split('\r\n')) assert.ok(line.length <= 76, line)
 })
 
+test('mailboxes share a line of up to 76 characters, with the name of the field', () => {
+  const foldedTo = (address: string) => mailboxList('To', [mailbox('a@b.test'), mailbox(address)])
+  const fitting = `${'b'.repeat(55)}@b.test`
+  assert.is(`To: ${foldedTo(fitting)}`.length, 76)
+  assert.is(foldedTo(`b${fitting}`), `a@b.test,\r\n b${fitting}`)
+})
+
 test('a name longer than a line is encoded, as quoted strings must not fold', () => {
   const value = mailboxList('To', [mailbox('a@b.test', 'word. '.repeat(85).trim())])
   assert.match(value, /^(?:=\?UTF-8\?[BQ]\?[^? ]+\?=\r\n )+=\?UTF-8\?[BQ]\?[^? ]+\?=(?:\r\n)? <a@b\.test>$/)

@@ -49,6 +49,7 @@ const OTHERS = [
   'Authentication-Results: x.mail.mailhorn.test; none',
   'Authentication-Results: mail.other.test; dkim=pass header.d=mail.mailhorn.test',
   'Authentication-Results: "",mail.other.test; none',
+  'Authentication-Results: =?utf-8?q?mail=2Eother.test?=; dkim=pass',
   'Authentication-Results:',
   'X-Authentication-Results: mail.mailhorn.test; none',
   'ARC-Authentication-Results: i=1; mail.mailhorn.test; none',
