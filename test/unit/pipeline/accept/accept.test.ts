@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { idText, idTime } from '../../../../src/lib/ids.ts'
+import { type AcceptInput, acceptCommands } from '../../../../src/pipeline/accept/commit.ts'
 import { isRefusal, REFUSALS } from '../../../../src/pipeline/accept/refusal.ts'
 import { decodeContent } from '../../../../src/resources/emails/content.ts'
-import { HOUR_MS, mailbox, postOver } from '../../../kit/mail.ts'
+import { HOUR_MS, mailbox, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
@@ -22,6 +23,28 @@ async function open(t: TestContext) {
   }
   return { ...store, ...post, accountId, email, refusal }
 }
+
+test('acceptance: requests wait for each other if they share an idempotency key, a quota or a file', () => {
+  const [ann, bob] = [newId(), newId()]
+  const keysOf = (accountId: typeof ann, over: object) =>
+    acceptCommands.accept.conflictKeys!({
+      ...{ sender: { accountId }, idempotency: null, quota: null, emails: [] },
+      ...over,
+    } as unknown as AcceptInput)
+  const wait = (...[first, second]: ReturnType<typeof keysOf>[]) => first!.some(key => second!.includes(key))
+  const withKey = (accountId: typeof ann, key: string) => keysOf(accountId, { idempotency: { key } })
+  const withFile = (accountId: typeof ann, letter: string) =>
+    keysOf(accountId, { emails: [{ blobs: [{ hash: createHash('sha256').update(letter).digest() }] }] })
+  const limited = (accountId: typeof ann) => keysOf(accountId, { quota: { limit: 1 } })
+  assert.equal(keysOf(ann, {}), [])
+  assert.ok(wait(withKey(ann, 'k'), withKey(ann, 'k')))
+  assert.not.ok(wait(withKey(ann, 'k'), withKey(ann, 'l')))
+  assert.not.ok(wait(withKey(ann, 'k'), withKey(bob, 'k')))
+  assert.ok(wait(limited(ann), limited(ann)))
+  assert.not.ok(wait(limited(ann), limited(bob)))
+  assert.ok(wait(withFile(ann, 'a'), withFile(bob, 'a')))
+  assert.not.ok(wait(withFile(ann, 'a'), withFile(bob, 'b')))
+})
 
 test('acceptance: an email is stored with all its fields and one delivery per recipient', async t => {
   const { send, accountId, email, rows, clock } = await open(t)

@@ -255,7 +255,12 @@ test('rows of former versions are explained by the reply and the phase', () => {
   assert.equal(by('rcpt', '550 5.1.1 no such user'), { code: 'no_such_user', ...MX })
   assert.equal(by('connect', 'connect ECONNREFUSED')?.code, 'connection_failed')
   assert.equal(by('dns', 'corp.example does not exist')?.code, 'dns_failed')
-  assert.is(readCause({ ...row, status: 'delivered' }, undefined), undefined)
+  for (const status of ['suppressed', 'canceled'] as const)
+    assert.equal(readCause({ ...row, status }, undefined), { code: status })
+  const unsendable = { ...row, status: 'failed' as const, lastReply: 'The message is too old' }
+  assert.equal(readCause(unsendable, undefined), { code: 'not_sendable' })
+  for (const status of ['delivered', 'complained'] as const)
+    assert.is(readCause({ ...row, status, lastReply: '250 2.0.0 ok' }, undefined), undefined, status)
 })
 
 test.run()
