@@ -174,6 +174,24 @@ test('results: links agree with clicks, and a rate beyond its limit has its colo
   await row.waitFor()
   assert.equal((await row.getByRole('cell').allInnerTexts()).slice(2), ['2', '2', '0'])
   assert.is(await page.getByText('Activity by hour').count(), 0)
+  for (const [name, recipients] of [
+    ['Delivered', ['clicked+a', 'clicked+b', 'complained', 'delivered']],
+    ['Clicked', ['clicked+a', 'clicked+b']],
+    ['Complaints', ['complained']],
+    ['Bounced', []],
+  ] as const) {
+    await goTo(`/broadcasts/${id}`)
+    await figure(name).getByRole('link').click()
+    await page.getByRole('heading', { name: 'Recipients' }).waitFor()
+    const listed = page.locator('table.list tbody td:first-child')
+    if (recipients.length === 0) await page.getByText('No results match your filters.').waitFor()
+    else await listed.nth(recipients.length - 1).waitFor()
+    assert.equal(
+      (await listed.allInnerTexts()).map(text => text.trim()).toSorted(),
+      recipients.map(local => `${local}@simulator.test`),
+      name,
+    )
+  }
 })
 
 test('a new broadcast goes to the audience that was used last', async () => {

@@ -223,6 +223,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['broadcasts', '/broadcasts'],
     ['draft', `/broadcasts/${ids.broadcast}`],
     ['broadcast', `/broadcasts/${ids.sent}`],
+    ['recipients', `/broadcasts/${ids.sent}/recipients?type=delivered`],
     ['audiences', '/audiences'],
     ['audience', `/audiences/${ids.audience}`],
     ['segments', `/audiences/${ids.audience}?view=segments`],

@@ -27,7 +27,7 @@ import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 const bounceTypes = BOUNCE_TYPES.map(type => type.toLowerCase())
 const bounceSchema = z.enum(bounceTypes)
 
-const recipientSchema = z.object({
+export const recipientSchema = z.object({
   id: idSchema('eml').meta({ description: 'Id of the email.' }),
   contact_id: idSchema('con').nullable().meta({ description: 'Null if the contact was deleted.' }),
   email: z.string(),

@@ -12,7 +12,7 @@ import type {
 import type { alertSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
-import type { forecastSchema } from '../../../api/broadcasts/recipient-routes.ts'
+import type { forecastSchema, recipientSchema } from '../../../api/broadcasts/recipient-routes.ts'
 import type {
   broadcastRowSchema,
   broadcastSchema,
@@ -111,6 +111,7 @@ export type Broadcast = z.output<typeof broadcastSchema>
 export type BroadcastLint = z.output<typeof lintSchema>
 export type BroadcastPreview = z.output<typeof previewSchema>
 export type RecipientPreview = z.output<typeof forecastSchema>
+export type BroadcastRecipient = z.output<typeof recipientSchema>
 export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>

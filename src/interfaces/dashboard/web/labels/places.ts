@@ -11,6 +11,22 @@ export function emailsAt(domain: string): string {
   return emailsWith({ search: `@${domain}` })
 }
 
+/** Results by which recipients of a broadcast are listed, with their headings. */
+export const RECIPIENT_TYPES = {
+  delivered: 'Delivered',
+  opened: 'Opened',
+  clicked: 'Clicked',
+  bounced: 'Bounced',
+  complained: 'Complaints',
+  suppressed: 'Suppressed',
+} as const
+export type RecipientType = keyof typeof RECIPIENT_TYPES
+
+/** Returns the recipients of a broadcast with a result. */
+export function recipientsPlace(broadcastId: string, type: RecipientType): string {
+  return withQuery(`/broadcasts/${broadcastId}/recipients`, { type })
+}
+
 /** Returns the delivery results of a destination. */
 export function destinationPlace(destination: string): string {
   return withQuery('/destinations', { destination })

@@ -1,4 +1,5 @@
 /** Progress and results of a broadcast that is being sent or was sent. */
+import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
@@ -7,10 +8,16 @@ import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
-import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
+import {
+  NO_UNSUBSCRIBE_WORDS,
+  progressOf,
+  type SendingProgress,
+  SKIP_WORDS,
+  speedWords,
+} from '../labels/broadcasts.ts'
 import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
-import { emailsWith } from '../labels/places.ts'
+import { emailsWith, type RecipientType, recipientsPlace } from '../labels/places.ts'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
@@ -63,8 +70,8 @@ interface Figure extends Partial<ReturnType<typeof limitWords>> {
   name: string
   value: string
   under: string
-  /** Status of the emails that it counts. */
-  status?: string
+  /** Result of the recipients that it counts; absent when they are not known by name. */
+  type?: RecipientType
 }
 
 function Figures({ broadcast }: { broadcast: Broadcast }) {
@@ -80,32 +87,42 @@ function Figures({ broadcast }: { broadcast: Broadcast }) {
       name: 'Delivered',
       value: count(delivered),
       under: counted(delivered, 'recipient'),
-      status: 'delivered',
+      type: 'delivered',
     },
     {
       name: 'Bounced',
       value: percent(bounceRate),
       ...limitWords(bounceRate, limits?.bounces),
-      status: 'bounced',
+      type: 'bounced',
     },
-    { name: 'Opened', value: share(unique_opens), under: counted(unique_opens, 'recipient') },
-    { name: 'Clicked', value: share(unique_clicks), under: counted(unique_clicks, 'recipient') },
+    {
+      name: 'Opened',
+      value: share(unique_opens),
+      under: counted(unique_opens, 'recipient'),
+      type: 'opened',
+    },
+    {
+      name: 'Clicked',
+      value: share(unique_clicks),
+      under: counted(unique_clicks, 'recipient'),
+      type: 'clicked',
+    },
     { name: 'Unsubscribed', value: share(unsubscribes), under: counted(unsubscribes, 'recipient') },
     {
       name: 'Complaints',
       value: share(of('complained')),
       ...limitWords(complaintRate, limits?.complaints),
-      status: 'complained',
+      type: 'complained',
     },
   ]
   return (
     <Card flush>
       <dl class="figures">
-        {figures.map(({ name, value, under, tone, status }) => (
+        {figures.map(({ name, value, under, tone, type }) => (
           <div class="figure" key={name}>
             <dt>{name}</dt>
             <dd>
-              {status ? <Link href={emailsWith({ broadcast_id: id, status })}>{value}</Link> : value}
+              {type ? <Link href={recipientsPlace(id, type)}>{value}</Link> : value}
               <div class={`under ${tone ?? ''}`}>{under}</div>
             </dd>
           </div>
@@ -115,21 +132,34 @@ function Figures({ broadcast }: { broadcast: Broadcast }) {
   )
 }
 
-function Progress({ broadcast: { progress, status } }: { broadcast: Broadcast }) {
-  const { total, expanded, handed_over } = progress
-  if (status === 'sent') return null
+function Progress({ broadcast }: { broadcast: Broadcast }) {
+  const progress = progressOf(broadcast)
+  const speed = useSpeed(progress, broadcast.status === 'sending')
+  if (broadcast.status === 'sent') return null
   return (
     <Card>
       <div class="stack stack-tight">
         <p role="status">
-          {total === null
-            ? 'Preparing the recipient list …'
-            : `${count(expanded)} of ${counted(total, 'contact')} processed, ${count(handed_over)} sent.`}
+          {progress
+            ? `${count(progress.sent)} of ${counted(progress.goal, 'email')} sent`
+            : 'Preparing the recipient list …'}
+          {speed && <span class="quiet">. {speed}</span>}
         </p>
-        <Meter share={total ? expanded / total : 0} label="Processed" />
+        <Meter share={progress && progress.goal > 0 ? progress.sent / progress.goal : 0} label="Sent" />
       </div>
     </Card>
   )
+}
+
+/** Measures the speed since this page was opened, or since sending was resumed. */
+function useSpeed(progress: SendingProgress | undefined, isSending: boolean): string {
+  const begin = useRef<{ at: number; sent: number }>()
+  if (!isSending || !progress) {
+    begin.current = undefined
+    return ''
+  }
+  begin.current ??= { at: Date.now(), sent: progress.sent }
+  return speedWords(progress, progress.sent - begin.current.sent, Date.now() - begin.current.at)
 }
 
 const ROWS_PER_PAGE = 10

@@ -23,6 +23,10 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/inbox/:id', lazy(async () => (await import('../pages/inbound.tsx')).InboundPage)],
   ['/broadcasts', lazy(async () => (await import('../pages/broadcasts.tsx')).Broadcasts)],
   ['/broadcasts/:id', lazy(async () => (await import('../pages/broadcast.tsx')).BroadcastPage)],
+  [
+    '/broadcasts/:id/recipients',
+    lazy(async () => (await import('../pages/broadcast-recipients.tsx')).BroadcastRecipients),
+  ],
   ['/audiences', lazy(async () => (await import('../pages/audiences.tsx')).Audiences)],
   ['/audiences/:id', lazy(async () => (await import('../pages/audience.tsx')).AudiencePage)],
   ['/webhooks', lazy(async () => (await import('../pages/webhooks.tsx')).Webhooks)],

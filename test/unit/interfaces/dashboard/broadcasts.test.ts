@@ -1,0 +1,38 @@
+import * as assert from 'uvu/assert'
+import { progressOf, speedWords } from '../../../../src/interfaces/dashboard/web/labels/broadcasts.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('dashboard/broadcasts')
+const NONE = { unsubscribed: 0, opted_out: 0, suppressed: 0, quota: 0, deleted: 0 }
+const ALL_EXPANDED = { total: 5_030, expanded: 5_030, handed_over: 974 }
+
+test('progress is what was handed over, of what there is to hand over', () => {
+  const skipped = { ...NONE, unsubscribed: 20, quota: 10 }
+  const counts = { queued: 4_026, delivered: 900, sent: 74 }
+  assert.equal(progressOf({ progress: ALL_EXPANDED, skipped, counts }), { sent: 974, goal: 5_000 })
+})
+
+test('emails that will never be handed over are not waited for', () => {
+  const counts = { delivered: 974, canceled: 4_000, suppressed: 50, failed: 6 }
+  const progress = progressOf({ progress: ALL_EXPANDED, skipped: NONE, counts })
+  assert.equal(progress, { sent: 974, goal: 974 })
+})
+
+test('progress is unknown until the recipients are listed', () => {
+  const progress = { total: null, expanded: 0, handed_over: 0 }
+  assert.is(progressOf({ progress, skipped: NONE, counts: {} }), undefined)
+})
+
+for (const [sent, goal, sentMeanwhile, elapsedMs, words] of [
+  [1_000, 5_000, 100, 5_000, '1,200 a minute, about 4 minutes left'],
+  [4_400, 5_000, 100, 10_000, '600 a minute, about 1 minute left'],
+  [1_000, 100_000, 100, 10_000, '600 a minute, about 3 hours left'],
+  [5_000, 5_000, 100, 10_000, '600 a minute'],
+  [1_000, 5_000, 100, 3_999, ''],
+  [1_000, 5_000, 0, 10_000, ''],
+] as const)
+  test(`${sentMeanwhile} emails within ${elapsedMs / 1_000} s, ${goal - sent} left: "${words}"`, () => {
+    assert.is(speedWords({ sent, goal }, sentMeanwhile, elapsedMs), words)
+  })
+
+test.run()
