@@ -1,12 +1,15 @@
 /** Starts the watch over the machine that the service runs on. Part of the composition root. */
+import type { Config } from '../config/config.ts'
 import type { Examination } from '../interfaces/doctor/finding.ts'
 import { diskSpace, diskSync } from '../interfaces/doctor/machine.ts'
 import { MachineWatch } from '../interfaces/doctor/machine-watch.ts'
 import { wallClock } from '../interfaces/doctor/wall-clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
-import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { createOutbound, type Outbound } from '../protocols/http-client/outbound.ts'
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
+import type { Db } from '../store/model/schema.ts'
 import type { AppContext, Sending } from './context.ts'
 import { certificateOf } from './doctor.ts'
 import { noticeSender } from './notifications.ts'
@@ -15,23 +18,14 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** @throws when the address of the sender is invalid */
-export function startMachineWatch(
-  { config, store, clock, log, stack }: AppContext,
-  { accept, preparation }: Sending,
-): void {
-  const { dataDir: folder, dns, fetch, doctor } = config
+export function startMachineWatch(context: AppContext, { accept, preparation }: Sending): void {
+  const { config, store, clock, log, stack } = context
+  const { dns, fetch } = config
   const { db, run } = store
   const from = noticeSender(config)
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
-  const checks = [
-    watched('disk-space', MINUTE_MS, diskSpace({ folder })),
-    watched('disk-sync', 10 * MINUTE_MS, diskSync({ folder, clock })),
-    ...certificateOf(config, db, clock).map(check => watched('certificate-expiry', HOUR_MS, check)),
-    ...(doctor.clockUrl === ''
-      ? []
-      : [watched('clock', 6 * HOUR_MS, wallClock({ outbound, clock, url: doctor.clockUrl }))]),
-  ]
+  const checks = machineChecks(config, db, clock, outbound)
   const watch = new MachineWatch({ db, run, checks, from, accept, preparation, clock, log })
   const sweeper = startSweeper({
     task: 'watch the machine',
@@ -47,6 +41,19 @@ export function startMachineWatch(
   stack.defer(sweeper.stop)
   stack.defer(resolver.close)
   stack.defer(outbound.close)
+}
+
+/** Lists what is checked, each with the alert that it raises and the time between two checks. */
+export function machineChecks(config: Config, db: Db, clock: Clock, outbound: Outbound) {
+  const { dataDir: folder, doctor } = config
+  return [
+    watched('disk-space', MINUTE_MS, diskSpace({ folder })),
+    watched('disk-sync', 10 * MINUTE_MS, diskSync({ folder, clock })),
+    ...certificateOf(config, db, clock).map(check => watched('certificate-expiry', HOUR_MS, check)),
+    ...(doctor.clockUrl === ''
+      ? []
+      : [watched('clock', 6 * HOUR_MS, wallClock({ outbound, clock, url: doctor.clockUrl }))]),
+  ]
 }
 
 function watched(alert: MachineAlert, everyMs: number, examination: Examination) {

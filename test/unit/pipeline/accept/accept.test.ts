@@ -25,7 +25,7 @@ async function open(t: TestContext) {
 }
 
 test('acceptance: requests wait for each other if they share an idempotency key, a quota or a file', () => {
-  const [ann, bob] = [newId(), newId()]
+  const [ann, bob] = [newId(1), newId(2)]
   const keysOf = (accountId: typeof ann, over: object) =>
     acceptCommands.accept.conflictKeys!({
       ...{ sender: { accountId }, idempotency: null, quota: null, emails: [] },
