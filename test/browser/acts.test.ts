@@ -411,6 +411,8 @@ test('a domain says what is wrong with its records, and its settings are kept', 
   await button('Verify domain').click()
   await page.getByText('DNS checked. See the status of each record below.').waitFor()
   await page.getByText('Not found').first().waitFor()
+  await page.getByText('Standby key', { exact: true }).first().waitFor()
+  assert.not.match(await page.locator('main').innerText(), /active from|may sign/i)
   await page.getByRole('switch', { name: /Click tracking/ }).check()
   await page.getByText('Domain settings saved.', { exact: true }).waitFor()
   await page.reload()

@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import { progressOf, speedWords } from '../../../../src/interfaces/dashboard/web/labels/broadcasts.ts'
+import {
+  progressOf,
+  speedWords,
+  titleOf,
+} from '../../../../src/interfaces/dashboard/web/labels/broadcasts.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dashboard/broadcasts')
@@ -33,6 +37,17 @@ for (const [sent, goal, sentMeanwhile, elapsedMs, words] of [
 ] as const)
   test(`${sentMeanwhile} emails within ${elapsedMs / 1_000} s, ${goal - sent} left: "${words}"`, () => {
     assert.is(speedWords({ sent, goal }, sentMeanwhile, elapsedMs), words)
+  })
+
+for (const [name, subject, title] of [
+  [null, 'Summer prices', 'Summer prices'],
+  ['June', 'Hello {{first_name|you}}', 'June'],
+  ['Hello {{first_name|you}}', 'Hello {{first_name|you}}', 'Hello you'],
+  [null, 'Hello {{ first_name | dear reader }}, {{{city}}} waits', 'Hello dear reader, (city) waits'],
+  [null, '{{contact.first_name}}: 20 % off {this}', '(contact first name): 20 % off {this}'],
+] as const)
+  test(`a broadcast ${name === null ? '' : `of the name "${name}" `}with the subject "${subject}" has the title "${title}"`, () => {
+    assert.is(titleOf({ name: name as string, subject }), title)
   })
 
 test.run()

@@ -32,6 +32,17 @@ export const SKIP_WORDS: Readonly<Record<string, string>> = {
   deleted: 'deleted',
 }
 
+const TAG = /\{\{\{?\s*([\w.]+)(?:\s*\|([^{}]*))?\s*\}?\}\}/g
+
+/** Returns the name, or the subject as it reads without a contact: with fallbacks in place of the tags. */
+export function titleOf({ name, subject }: Pick<Broadcast, 'name' | 'subject'>): string {
+  const filled = subject.replace(
+    TAG,
+    (_, tag: string, fallback?: string) => fallback?.trim() || `(${tag.replaceAll(/[._]/g, ' ')})`,
+  )
+  return name && name !== subject ? name : filled
+}
+
 export interface SendingProgress {
   /** Emails handed to mail servers. */
   sent: number

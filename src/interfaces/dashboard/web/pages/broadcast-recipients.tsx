@@ -7,6 +7,7 @@ import { type Column, ResourceList } from '../components/list.tsx'
 import type { PageProps } from '../components/page.ts'
 import { usePaged } from '../components/paged.ts'
 import { Head } from '../components/show.tsx'
+import { titleOf } from '../labels/broadcasts.ts'
 import { count } from '../labels/numbers.ts'
 import { RECIPIENT_TYPES } from '../labels/places.ts'
 
@@ -27,7 +28,7 @@ export function BroadcastRecipients({ params: { id } }: PageProps) {
       <Head
         title="Recipients"
         count={total === undefined ? undefined : count(total)}
-        from={[`/broadcasts/${id}`, broadcast ? broadcast.name || broadcast.subject : 'Broadcast']}
+        from={[`/broadcasts/${id}`, broadcast ? titleOf(broadcast) : 'Broadcast']}
       />
       <ResourceList<BroadcastRecipient>
         name="Recipients of the broadcast"

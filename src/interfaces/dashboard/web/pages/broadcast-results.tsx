@@ -18,6 +18,7 @@ import {
 import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
 import { emailsWith, type RecipientType, recipientsPlace } from '../labels/places.ts'
+import { useAudienceWords } from './broadcast-audience.ts'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
@@ -26,6 +27,7 @@ const CALM_MS = 30_000
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   const { id, skipped, html, text, started_at, sent_at, from } = broadcast
   const reason = broadcast.no_unsubscribe_reason
+  const { to, topic } = useAudienceWords(broadcast)
   return (
     <>
       <Progress broadcast={broadcast} />
@@ -35,6 +37,8 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
           <Facts
             rows={[
               ['From', from],
+              ['To', to],
+              topic !== undefined && ['Topic', topic],
               ['Subject', broadcast.subject],
               reason && ['Without unsubscribe link', NO_UNSUBSCRIBE_WORDS[reason][0]],
               ['Started', <Time key="began" at={started_at} />],

@@ -11,7 +11,7 @@ import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
-import { BROADCAST_WORDS, NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
+import { BROADCAST_WORDS, NO_UNSUBSCRIBE_WORDS, titleOf } from '../labels/broadcasts.ts'
 import { counted } from '../labels/numbers.ts'
 import { timeZone } from '../labels/time.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
@@ -43,7 +43,7 @@ interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
 
 /** View of a draft or scheduled broadcast. */
 function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
-  const { id, name, subject, status, scheduled_at, undo_until } = broadcast
+  const { id, status, scheduled_at, undo_until } = broadcast
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<Pick<OpenDialogProps, 'what' | 'broadcast'>>()
   const edit = useBroadcastEdit(broadcast, put)
@@ -73,7 +73,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   return (
     <>
       <Head
-        title={name || subject}
+        title={titleOf(broadcast)}
         from={FROM}
         lead={
           <>
@@ -314,13 +314,13 @@ function NotSaved({ failure: { error }, act }: { failure: SaveFailure; act: stri
 
 /** View of a broadcast that is being sent or was sent. */
 function BegunBroadcast({ broadcast, put }: BroadcastProps) {
-  const { name, subject, status, error, counts } = broadcast
+  const { status, error, counts } = broadcast
   const [, navigate] = useLocation()
   const [label, tone] = BROADCAST_WORDS[status]
   const isWithoutEmails = Object.values(counts).every(count => count === 0)
   return (
     <>
-      <Head title={name || subject} from={FROM} lead={<Mark tone={tone}>{label}</Mark>}>
+      <Head title={titleOf(broadcast)} from={FROM} lead={<Mark tone={tone}>{label}</Mark>}>
         {status === 'canceled' && isWithoutEmails && (
           <Button
             icon="trash"

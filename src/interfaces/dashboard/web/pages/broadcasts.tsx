@@ -15,7 +15,7 @@ import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark } from '../components/show.tsx'
-import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
+import { BROADCAST_WORDS, titleOf } from '../labels/broadcasts.ts'
 
 const LIVE_MS = 5_000
 
@@ -23,16 +23,16 @@ const COLUMNS: readonly Column<BroadcastRow>[] = [
   {
     head: 'Broadcast',
     text: ({ name, subject }) => (name && name !== subject ? `${name} (${subject})` : subject),
-    cell: ({ id, name, subject }) => (
+    cell: broadcast => (
       <>
-        {hasDraft(draftKey(draftOwner(), `broadcast.${id}`)) && (
+        {hasDraft(draftKey(draftOwner(), `broadcast.${broadcast.id}`)) && (
           <>
             <Mark tone="warn" title="This browser holds changes that are not on the server.">
               has unsaved changes
             </Mark>{' '}
           </>
         )}
-        {name || subject}
+        {titleOf(broadcast)}
       </>
     ),
   },

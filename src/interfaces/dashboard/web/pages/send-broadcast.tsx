@@ -4,15 +4,12 @@ import { ApiError, call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type {
-  Audience,
   Broadcast,
   BroadcastLint,
   BroadcastPreview,
   Contact,
   List,
   RecipientPreview,
-  Segment,
-  Topic,
 } from '../api/types.ts'
 import { Choices, Choose, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
@@ -22,6 +19,7 @@ import { Facts } from '../components/show.tsx'
 import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { fullTime, timeZone } from '../labels/time.ts'
+import { useAudienceWords } from './broadcast-audience.ts'
 
 export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void }) {
   const [to, setTo] = useState(signedIn().user.email)
@@ -149,11 +147,7 @@ interface RecipientsProps {
 
 /** Number of contacts who will get the broadcast, and of those who are skipped, by reason. */
 function Recipients({ broadcast, recipients }: RecipientsProps) {
-  const { audience_id, segment_id, topic_id } = broadcast
-  const audience = useLoad<Audience>(`/audiences/${audience_id}`)
-  const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
-  const topic = useLoad<Topic>(topic_id && `/topics/${topic_id}`)
-  const to = [audience.data?.name, segment.data?.name].filter(Boolean).join(' › ')
+  const { to, topic } = useAudienceWords(broadcast)
   const { data, error } = recipients
   const skipped = Object.entries(data?.skipped ?? {}).filter(([, people]) => people > 0)
   return (
@@ -161,7 +155,7 @@ function Recipients({ broadcast, recipients }: RecipientsProps) {
       <h3>Recipients</h3>
       <p class="quiet">
         {to}
-        {topic.data && ` · Topic: ${topic.data.name}`}
+        {topic && ` · Topic: ${topic}`}
       </p>
       {error && <Pending of={recipients} />}
       {!error && !data && <p role="status">Counting the recipients …</p>}
