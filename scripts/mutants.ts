@@ -7,7 +7,7 @@
  *
  * The nearest tests are those that import the file, those that import a user of it, directly or through a
  * helper of tests, those of the same folder, and those whose words are most like the lines around the fault.
- * With --whole, all of `npm test` runs against the faults that these have not noticed. --skip leaves out
+ * With --whole, all unit and flow tests run against the faults that these have not noticed. --skip leaves out
  * the first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest
  * tests of the first fault fail without it. For faults of `src/store/postgres`, the tests run on PostgreSQL.
  */

@@ -4,12 +4,13 @@
  * file fails when a test fails, when it ran no test, when it keeps handles open after its last test, when it
  * hangs (the test is named), or when it reaches outside loopback.
  *
- *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
+ *   node scripts/test.ts <folder or file>... [--except folder] [--match text] [--grep title] [--stores]
+ *     [--watch]
  *
- * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text; files of
- * a folder that do not contain the words of the text are not loaded. With --watch, the tests run again
- * whenever a source or test file changes. With --stores, only files that open stores are run: on PostgreSQL,
- * too, which `test/kit/database.ts` is about.
+ * --except leaves a folder out. --match selects files by their paths, --grep selects tests whose `suite:
+ * title` contains the text; files of a folder that do not contain the words of the text are not loaded. With
+ * --watch, the tests run again whenever a source or test file changes. With --stores, only files that open
+ * stores are run: on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -107,6 +108,7 @@ async function main(args: string[]): Promise<number> {
     args,
     allowPositionals: true,
     options: {
+      except: { type: 'string' },
       match: { type: 'string', default: '' },
       grep: { type: 'string', default: '' },
       stores: { type: 'boolean', default: false },
@@ -118,6 +120,7 @@ async function main(args: string[]): Promise<number> {
     paths
       .flatMap(path => testFiles(path, options.grep))
       .filter(file => file.includes(options.match))
+      .filter(file => !options.except || !file.startsWith(`${resolve(options.except)}/`))
       .filter(file => !options.stores || opensStores(file))
   const status = await runFiles(selected(), options.grep)
   if (!options.watch) return status

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -111,6 +111,16 @@ test('--grep fails when a selected test fails', t => {
   assert.is(status, 1)
   assert.match(stdout, /unripe/)
   assert.match(stdout, /^0 passed, 1 failed$/m)
+})
+
+test('--except leaves a folder out, and no other whose name begins likewise', t => {
+  const folder = filesOf(t, '')
+  for (const name of ['slow', 'slowest']) {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'fruit.test.ts'), FRUIT)
+  }
+  const { stdout } = run(folder, '--except', join(folder, 'slow'))
+  assert.match(stdout, /^2 passed, 1 failed$/m)
 })
 
 test('--grep that matches no test is an error', t => {
