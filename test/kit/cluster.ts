@@ -62,7 +62,7 @@ export async function startCluster(wanted: ClusterOptions): Promise<Cluster> {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
     max_connections: 300,
-    ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' }),
     ...(certificate && { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' }),
   }
   const put = (name: string, text: string) => {
