@@ -65,6 +65,7 @@ const PICTURES_PAGE = `<!DOCTYPE html><html><head><title>Chairs of this week</ti
 export async function sendEveryKind(): Promise<SentMails> {
   const mx = await startFakeMx({ host: MX_HOST, tls: 'good' })
   const mailhorn = await startMailhorn({
+    dns: true,
     zone: ZONE,
     mxPort: mx.port,
     env: {

@@ -20,6 +20,7 @@ async function setUp(t: TestContext, env: Record<string, string>, settings: Reco
   const pebble = await t.using(runPebble({ dnsServer: zone.server, httpPort, settings }))
   const mailhorn: Mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       env: {
         MAILHORN_MAIL_HOST: HOST,
         MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',

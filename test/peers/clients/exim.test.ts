@@ -21,6 +21,7 @@ let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
   mailhorn = await startMailhorn({
+    dns: true,
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
     env: {

@@ -20,6 +20,7 @@ test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'relaying-'))
   mx = await startFakeMx({ host: '127.0.0.2' })
   mailhorn = await startMailhorn({
+    dns: true,
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
     env: {

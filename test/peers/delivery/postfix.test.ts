@@ -28,6 +28,7 @@ test.before(async () => {
     settings: ['message_size_limit = 3000000'],
   })
   mailhorn = await startMailhorn({
+    dns: true,
     zone: ZONE,
     mxPort: postfix.port,
     env: { MAILHORN_DNS_ADDRESSES: '127.0.0.1' },

@@ -24,7 +24,7 @@ test.before(async () => {
     mailboxes: [...CLIENTS.map(({ name }) => name), 'copy', 'hidden'],
     settings: ['message_size_limit = 30000000'],
   })
-  mailhorn = await startMailhorn({ zone: ZONE, mxPort: postfix.port })
+  mailhorn = await startMailhorn({ dns: true, zone: ZONE, mxPort: postfix.port })
   await mailhorn.verifiedDomain('here.example')
   process.env.RESEND_BASE_URL = mailhorn.baseUrl // 4.8 has no other way, and reads it once
 })

@@ -112,6 +112,7 @@ test('mail goes where DNS names the certificate, and nowhere else', async t => {
   const validating = await open(t, mx.port)
   const mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       mxPort: mx.port,
       env: {
         MAILHORN_DNS_VALIDATING_RESOLVER: validating,

@@ -49,6 +49,7 @@ async function openStory(t: TestContext) {
   )
   const mailhorn = await t.using(
     startMailhorn({
+      dns: true,
       mxPort: mx.port,
       env: {
         MAILHORN_MAIL_HOST: MAIL_HOST,

@@ -34,6 +34,7 @@ export function describeReporter(test: Suite, start: (backPort: number) => Promi
     const backPort = await freePort()
     reporter = await start(backPort)
     mailhorn = await startMailhorn({
+      dns: true,
       zone: ZONE,
       mxPort: reporter.port,
       env: { MAILHORN_SMTP_INBOUND_LISTEN: `127.0.0.1:${backPort}` },

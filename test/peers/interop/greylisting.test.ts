@@ -19,7 +19,7 @@ async function open(t: TestContext) {
     }),
   )
   const zone = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.3'
-  const mailhorn = await t.using(startMailhorn({ zone, mxPort: postfix.port }))
+  const mailhorn = await t.using(startMailhorn({ dns: true, zone, mxPort: postfix.port }))
   await mailhorn.verifiedDomain('here.example')
   const send = (to: string, subject: string) =>
     mailhorn.send({ from: 'Ann <ann@here.example>', to, subject, text: 'Hello' })

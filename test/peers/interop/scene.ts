@@ -49,6 +49,7 @@ export async function openScene(
   const policyHost = await startPolicyHost(policies)
   let policyCount = 0
   const mailhorn = await startMailhorn({
+    dns: true,
     zone: zoneOf(listeners),
     mxPort: receiver.port,
     env: {
