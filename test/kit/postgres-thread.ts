@@ -95,7 +95,8 @@ async function isEmptied(name: string): Promise<boolean> {
   if (others.length > 0 || odd.length > 0) return false
   const tables = (await query(
     name,
-    "select table_name as name from information_schema.tables where table_schema = 'public' and table_name <> 'migrations'",
+    `select relname as name from pg_class
+     where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migrations'`,
   )) as { name: string }[]
   await query(
     name,
@@ -152,7 +153,7 @@ async function openClient(name: string): Promise<pg.Client> {
     ssl: tls ?? false,
     types: types as pg.CustomTypesConfig,
     statement_timeout: 20_000,
-    options: '-c enable_seqscan=off -c jit=off',
+    options: '-c enable_seqscan=off -c jit=off -c max_parallel_workers_per_gather=0',
   })
   client.on('error', () => clients.delete(name))
   await client.connect()

@@ -10,8 +10,13 @@ export type ColumnTypes = (table: string, column: string) => string
 
 export async function readColumnTypes(query: SqlQuery): Promise<ColumnTypes> {
   const { rows } = await query({
-    sql: `select table_name || '.' || column_name as place, udt_name as type from information_schema.columns
-          where table_schema = any(current_schemas(false))`,
+    // The views of information_schema take ten times as long.
+    sql: `select relname || '.' || attname as place, typname as type
+          from pg_attribute
+          join pg_class on pg_class.oid = attrelid
+          join pg_type on pg_type.oid = atttypid
+          where relnamespace in (select oid from pg_namespace where nspname = any(current_schemas(false)))
+            and relkind in ('r', 'p', 'v') and attnum > 0 and not attisdropped`,
   })
   return columnTypes(new Map((rows as { place: string; type: string }[]).map(row => [row.place, row.type])))
 }

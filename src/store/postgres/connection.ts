@@ -58,9 +58,15 @@ interface PoolOptions {
 }
 
 /**
- * Settings of all sessions. JIT is off, because compiling costs more time than it saves for small statements.
+ * Settings of all sessions. JIT and parallel workers are off: compiling a statement and starting a worker
+ * (50 ms) take more time than they save for small statements.
  */
-const COMMON_SETTINGS = { jit: 'off', timezone: 'UTC', idle_in_transaction_session_timeout: '60s' }
+const COMMON_SETTINGS = {
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  timezone: 'UTC',
+  idle_in_transaction_session_timeout: '60s',
+}
 /**
  * Settings for writing. Every statement of the hot path finds its rows by an index, but a planner that has
  * not seen a table grow would scan the table. The transaction of a process that stops in the middle of a
