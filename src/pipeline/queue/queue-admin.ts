@@ -39,7 +39,7 @@ export interface QueueAdmin {
 }
 
 /** Narrows a selector to one recipient, and says who decides. */
-export type RecipientChoice = Pick<StepInput, 'address' | 'by'>
+type RecipientChoice = Pick<StepInput, 'address' | 'by'>
 
 export interface Progress {
   deliveries: number

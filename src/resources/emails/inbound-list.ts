@@ -9,7 +9,7 @@ import type { ListPage } from '../../store/reading/list-page.ts'
 import type { Find } from '../../store/reading/read.ts'
 
 /** Filter of the list. */
-export interface InboundFilter {
+interface InboundFilter {
   /** Folded part of the subject, without wildcards; empty for any subject. */
   search: string
   /** Only mail for this domain is listed; null for all domains. */

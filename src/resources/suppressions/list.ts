@@ -17,7 +17,7 @@ export interface SuppressionFilter {
 
 export type SuppressionPage = ListPage
 
-export interface SuppressionsFound {
+interface SuppressionsFound {
   /** Number of entries that match the filter. */
   total: number
   hasMore: boolean

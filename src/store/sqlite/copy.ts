@@ -9,7 +9,7 @@ const BUSY_TIMEOUT_MS = 5_000
 const FAULTS_MAX = 20
 
 /** Blob as a copy names it. */
-export interface CopiedBlob {
+interface CopiedBlob {
   /** SHA-256 in hex. */
   name: string
   sizeBytes: number

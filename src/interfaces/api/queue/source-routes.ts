@@ -51,7 +51,7 @@ const sourceSchema = z
 
 export const sourcesSchema = z.object({ object: z.literal('list'), data: z.array(sourceSchema) })
 
-export function sourceView({ address, name, warmup, rests }: SourceEntry): z.output<typeof sourceSchema> {
+function sourceView({ address, name, warmup, rests }: SourceEntry): z.output<typeof sourceSchema> {
   return {
     object: 'source',
     source_ip: address,

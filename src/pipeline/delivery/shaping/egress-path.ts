@@ -33,7 +33,7 @@ export interface EgressPath {
   parkedAt: number | undefined
 }
 
-export interface EgressPathOptions {
+interface EgressPathOptions {
   clock: Clock
   /** Counts the claimed deliveries that wait on all paths of the thread. */
   waiting: { count: number }

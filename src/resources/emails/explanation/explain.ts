@@ -125,7 +125,7 @@ const WITHOUT_RESULT: ReadonlySet<ExplanationCode> = new Set([
 ])
 
 /** A recipient of an email, explained. */
-export interface ExplainedRecipient {
+interface ExplainedRecipient {
   status: DeliveryRow['status'] | 'scheduled' | 'sent'
   explanation: Explanation
 }

@@ -14,7 +14,7 @@ export interface MailSelector {
 }
 
 /** Who has set a hold: the operator, this installation, or the account that paused its broadcast. */
-export type HoldOrigin = 'operator' | 'automatic' | 'account'
+type HoldOrigin = 'operator' | 'automatic' | 'account'
 
 /** A hold: matching mail stays in the queue. */
 export interface QueueHoldRow extends MailSelector {

@@ -9,7 +9,7 @@ import type { List } from '../api/types.ts'
 
 const ROWS_PER_PAGE = 25
 
-export interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
+interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
   query: Query
   /** Page number, from 1. */
   page: number

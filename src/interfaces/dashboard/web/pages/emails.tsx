@@ -6,16 +6,15 @@ import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../components/controls.tsx'
 import { DateRange, rangeIn } from '../components/date-range.tsx'
 import { type Chip, Chips, Filter, FilterBar, Search } from '../components/filters.tsx'
-import { ResourceList } from '../components/list.tsx'
+import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { pageOf, usePaged } from '../components/paged.ts'
 import { useSelection } from '../components/selection.tsx'
-import { Head } from '../components/show.tsx'
+import { Head, Mark } from '../components/show.tsx'
 import { WriteDialog } from '../components/write.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { rangeWords } from '../labels/ranges.ts'
 import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
 import { ChosenEmails } from './chosen-emails.tsx'
-import { EMAIL_COLUMNS } from './email-columns.tsx'
 import { ExportDialog } from './export-emails.tsx'
 
 /** Events refresh the list at once; polling covers events that were missed. */
@@ -165,3 +164,37 @@ function useName(path: string, id: string): string | undefined {
   )
   return data?.name || data?.subject || undefined
 }
+
+const EMAIL_COLUMNS: readonly Column<EmailRow>[] = [
+  { head: 'Subject', text: ({ subject }) => subject || '(no subject)' },
+  {
+    head: 'To',
+    width: '28%',
+    text: ({ to, cc, bcc }) => [...to, ...cc, ...bcc].join(', '),
+    cell({ to, cc, bcc }) {
+      const more = to.length + cc.length + bcc.length - 1
+      return (
+        <>
+          <bdi>{to[0]}</bdi> {more > 0 && <span class="faint">+{more}</span>}
+        </>
+      )
+    },
+  },
+  { head: 'From', width: '18%', isExtra: true, text: ({ from }) => from },
+  {
+    head: 'Status',
+    kind: 'status',
+    cell: ({ status, open_count, click_count }) => {
+      const { tone, label, meaning } = EMAIL_WORDS[status]
+      const read = click_count > 0 ? counted(click_count, 'click') : counted(open_count, 'open')
+      return (
+        <Mark tone={tone} title={open_count + click_count > 0 ? `${meaning} ${read}.` : meaning}>
+          {label}
+        </Mark>
+      )
+    },
+  },
+  timeColumn('Date', ({ created_at, scheduled_at, status }) =>
+    status === 'scheduled' ? scheduled_at : created_at,
+  ),
+]

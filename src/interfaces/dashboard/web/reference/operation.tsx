@@ -1,6 +1,6 @@
 /** One operation of the reference: what it takes, what it replies, and a form that tries it. */
 import { useEffect, useState } from 'preact/hooks'
-import { Code } from './code.tsx'
+import { Choices, Copy } from '../components/controls.tsx'
 import {
   type Content,
   listedIn,
@@ -11,6 +11,7 @@ import {
   type Schema,
   typeText,
 } from './document.ts'
+import { codeOf, LANGUAGES, type Language } from './snippets.ts'
 import { Example, Text } from './text.tsx'
 import { TryIt } from './try-it.tsx'
 
@@ -167,5 +168,16 @@ function Properties({ schema, document }: { schema: Schema; document: OpenapiDoc
         </tbody>
       </table>
     </>
+  )
+}
+
+/** Code of a call in curl, Node and Python, to copy. */
+function Code({ operation }: { operation: Operation }) {
+  const [language, setLanguage] = useState<Language>('curl')
+  return (
+    <section class="snippet">
+      <Choices<Language> label="Language" value={language} options={LANGUAGES} onValue={setLanguage} />
+      <Copy block label="Copy code" text={codeOf(language, operation, location.origin)} />
+    </section>
   )
 }
