@@ -1,12 +1,12 @@
 /**
- * Holds that work is proportional to its input: four times as much takes less than nine times the CPU time of
- * the thread, where quadratic work takes sixteen times. It compares a program with itself, so that the speed
- * of the machine does not matter.
+ * Holds that work is proportional to its input: four times as much takes less than twelve times the CPU time
+ * of the thread, where quadratic work takes sixteen times, and linear work with much garbage takes ten. It
+ * compares a program with itself, so that the speed of the machine does not matter.
  */
 const TIMES = 4
-const RATIO_MAX = 9
+const RATIO_MAX = 12
 /** Less than this is quick at any ratio, and too short to compare. */
-const QUICK_MS = 20
+const QUICK_MS = 40
 const ROUNDS = 5
 
 /**
