@@ -65,7 +65,7 @@ tell_systemd daemon-reload
 cat <<TEXT
 Mailhorn $("$command" version) is installed.
 
-  1. Edit $settings
+  1. mailhorn init --write $settings    (checks this host and asks for its name; or edit the file)
   2. systemctl enable --now mailhorn    (after an upgrade: systemctl restart mailhorn)
   3. cat /var/lib/mailhorn/first-credentials
   4. mailhorn doctor

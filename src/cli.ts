@@ -4,10 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { sourceSettings } from './app/delivery.ts'
 import { zoneRecords } from './app/dns.ts'
-import { runDoctor } from './app/doctor.ts'
+import { examineHost, interfaceAddresses, runDoctor } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
 import type { CheckedSource } from './interfaces/cli/command.ts'
 import { CommandError } from './interfaces/cli/control/result.ts'
@@ -69,6 +71,21 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const folder = dataDir === undefined ? config.dataDir : resolve(dataDir)
     return runDoctor({ ...config, dataDir: folder }, db, systemClock)
   },
+  examineHost(settings, addresses) {
+    return examineHost(readConfig({ ...process.env, ...settings }), addresses, systemClock)
+  },
+  interfaceAddresses,
+  async ask(question) {
+    if (!process.stdin.isTTY) return null
+    const lines = createInterface({ input: process.stdin, output: process.stderr })
+    try {
+      return await lines.question(`${question}: `)
+    } finally {
+      lines.close()
+    }
+  },
+  pause: setTimeout,
+  say: line => void process.stderr.write(`${line}\n`),
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),
@@ -96,9 +113,9 @@ async function checkSources(): Promise<CheckedSource[]> {
 }
 
 /** @throws CommandError */
-function readConfig(): Config {
+function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   try {
-    return loadConfig(root, process.env).config
+    return loadConfig(root, env).config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new CommandError(`the configuration is wrong:\n${error.message}`)

@@ -2,7 +2,9 @@
  * Selects the examinations of `mailhorn doctor` and `GET /doctor` by the configuration, and runs them. Part
  * of the composition root.
  */
-
+import { existsSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
@@ -17,6 +19,13 @@ import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
 import { providerZone } from '../interfaces/doctor/provider-zone.ts'
 import { backgroundTasks } from '../interfaces/doctor/tasks.ts'
 import { wallClock } from '../interfaces/doctor/wall-clock.ts'
+import {
+  freePorts,
+  ownAddresses,
+  type PlannedListener,
+  parentDelegation,
+  pointers,
+} from '../interfaces/setup/host-checks.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
 import { openFileLimit } from '../lib/open-files.ts'
@@ -90,6 +99,74 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     backgroundTasks(() => parkedTasks(config.dataDir, clock.now())),
   ]
   return await examineAll(examinations, clock)
+}
+
+/**
+ * Checks a host on which the service does not run yet, for `mailhorn init`.
+ * @param addresses public addresses of the host
+ */
+export async function examineHost(
+  config: Config,
+  addresses: readonly string[],
+  clock: Clock,
+): Promise<DoctorReport> {
+  const { mailHost, dns, delivery, doctor } = config
+  const { allowPrivateAddresses } = delivery
+  await using stack = new AsyncDisposableStack()
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  stack.defer(resolver.close)
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  stack.defer(outbound.close)
+  const inquiries = createCheckSessions({
+    servers: dns.verifyResolvers,
+    clock,
+    authorityPort: dns.authorityPort,
+    allowPrivateAddresses,
+  })
+  stack.defer(inquiries.close)
+  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  const examinations = [
+    ownAddresses(addresses, interfaceAddresses()),
+    freePorts(plannedListeners(config)),
+    outboundPort({
+      resolver,
+      clock,
+      isAllowed,
+      port: delivery.port,
+      probes: doctor.probes,
+      smartHost: delivery.smartHost,
+    }),
+    pointers({ resolver, addresses, mailHost }),
+    parentDelegation({ mailHost, addresses, inquiries }),
+    blocklists({ resolver, addresses, lists: doctor.blocklists }),
+    ...(doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: doctor.clockUrl })]),
+    diskSpace({ folder: existingFolder(config.dataDir) }),
+  ]
+  return await examineAll(examinations, clock)
+}
+
+function plannedListeners({ http, acme, smtp, dns }: Config): PlannedListener[] {
+  const tcp = [
+    ...[http.listen, http.tlsListen, acme.listen],
+    ...[smtp.inbound.listen, smtp.submission.listen, smtp.submissionTls.listen],
+    ...dns.listen,
+  ].filter(listen => listen !== null)
+  return [
+    ...tcp.map(listen => ({ ...listen, transport: 'tcp' as const })),
+    ...dns.listen.map(listen => ({ ...listen, transport: 'udp' as const })),
+  ]
+}
+
+/** Addresses of the network interfaces, without loopback and link-local ones. */
+export function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap(found =>
+    (found ?? []).flatMap(({ address, internal }) => (internal || /^fe80:/i.test(address) ? [] : [address])),
+  )
+}
+
+/** The data folder, or the nearest folder above it that exists. */
+function existingFolder(folder: string): string {
+  return existsSync(folder) ? folder : existingFolder(dirname(folder))
 }
 
 function baseUrlOf({ http, tracking, mailHost }: Config): Examination {

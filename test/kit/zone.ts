@@ -18,10 +18,10 @@
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createDnsListener, type Transport } from '../../src/protocols/dns/listener.ts'
-import { FLAG, type Message, type TypeName } from '../../src/protocols/dns/wire.ts'
+import { FLAG, type Message, RCODE, type TypeName } from '../../src/protocols/dns/wire.ts'
 import { decodeMessage } from '../../src/protocols/dns/wire-decode.ts'
 import { encodeMessage } from '../../src/protocols/dns/wire-encode.ts'
-import { createZoneWorld, type WorldReply } from './zone-world.ts'
+import { createZoneWorld, type WorldReply, type ZoneWorld } from './zone-world.ts'
 
 export interface ZoneQuery {
   /** Lower case. */
@@ -41,6 +41,8 @@ export interface ZoneOptions {
   bareCname?: boolean
   /** Is the name server of its names: answers have the AA bit, and CNAMEs are not chased. */
   authoritative?: boolean
+  /** Zones that an authoritative server refers to other servers, with the addresses that it has for them. */
+  delegates?: readonly string[]
 }
 
 export interface ScriptedZone {
@@ -78,6 +80,8 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
       const query = decodeMessage(packet)
       const { name, type } = query.question!
       queries.push({ name, type, transport })
+      if (options.delegates?.some(apex => `.${name}`.endsWith(`.${apex}`)))
+        return encodeMessage(await referralOf(query, name, world), TCP_BYTES)
       const reply = await world.answer(name, type)
       const names = [name, ...reply.answers.map(answer => answer.name)]
       return packetOf(query, reply, transport, names.every(isSigned) ? FLAG.AD : 0, own)
@@ -95,6 +99,18 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
       world.close()
       return listener.close()
     },
+  }
+}
+
+/** Referral of a parent zone with its glue, without the AA bit (RFC 1034 §4.2.1). */
+async function referralOf(query: Message, name: string, world: ZoneWorld): Promise<Message> {
+  const { answers: authority } = await world.answer(name, 'NS')
+  const targets = authority.flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
+  const glue = targets.flatMap(target => [world.answer(target, 'A'), world.answer(target, 'AAAA')])
+  const additional = (await Promise.all(glue)).flatMap(({ answers }) => answers)
+  return {
+    ...{ id: query.id, flags: FLAG.QR, opcode: 0, rcode: RCODE.NOERROR, question: query.question },
+    ...{ answers: [], authority, additional },
   }
 }
 

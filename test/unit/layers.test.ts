@@ -22,7 +22,7 @@ const FOLDERS = [
 ]
 /** Inside a folder likewise: a part imports from parts in lower rows, never from its own row or above. */
 const PARTS: Record<string, string[][]> = {
-  interfaces: [['cli'], ['api', 'submission', 'dashboard'], ['doctor']],
+  interfaces: [['cli'], ['api', 'submission', 'dashboard'], ['setup'], ['doctor']],
   pipeline: [
     ['delivery', 'broadcasts', 'simulator', 'webhooks'],
     ['inbound'],
@@ -160,6 +160,7 @@ test('one file chooses the database, and nothing else knows which it is', () => 
  * Node.
  */
 const SHARED_WITH_WEB = [
+  'src/interfaces/setup/own-name.ts',
   'src/pipeline/broadcasts/starter.ts',
   'src/protocols/mime/html/text-part.ts',
   'src/resources/accounts/scopes.ts',

@@ -86,6 +86,20 @@ export interface CommandHost {
    */
   examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
   /**
+   * Checks a host on which the service does not run yet.
+   * @param settings by the names of their environment variables; they count before the configuration
+   * @param addresses public addresses of the host
+   * @throws CommandError
+   */
+  examineHost(settings: Readonly<Record<string, string>>, addresses: readonly string[]): Promise<DoctorReport>
+  /** Returns the addresses of the network interfaces, without loopback and link-local ones. */
+  interfaceAddresses(): string[]
+  /** Asks the user for a line. Returns null when there is no terminal. */
+  ask(question: string): Promise<string | null>
+  /** Prints a line before the result, on standard error. */
+  say(text: string): void
+  pause(ms: number): Promise<void>
+  /**
    * Returns what backups need of the configuration.
    * @param dataDir data folder instead of the configured one
    * @throws CommandError

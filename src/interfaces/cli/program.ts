@@ -10,6 +10,7 @@ import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
 import { destinationCliCommands } from './destination-commands.ts'
 import { emailCommands } from './email-commands.ts'
+import { initCommand } from './init-command.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
 import { restoreCliCommand } from './restore-command.ts'
@@ -36,6 +37,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...queueCliCommands,
   ...emailCommands,
   ...destinationCliCommands,
+  initCommand,
   ...setupCommands,
   ...backupCliCommands,
   restoreCliCommand,

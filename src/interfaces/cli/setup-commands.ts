@@ -8,25 +8,33 @@ import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'
 import { findZoneSerial, publishedPolicy } from '../../store/reading/settings.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
-import type { DoctorFinding, DoctorReport, FindingStatus } from '../doctor/finding.ts'
 import { type CheckedSource, type CliCommand, type CommandInput, textOf } from './command.ts'
 import { CommandError, printable, table } from './control/result.ts'
+import { failuresText, reportText } from './report-text.ts'
 
-const WORDS: Record<FindingStatus, string> = { ok: 'ok', unknown: '?', warning: 'warning', failed: 'FAILED' }
 const NO_SOURCES = 'delivery.source_ips is not set: the operating system chooses the source address.'
 const RECORDS_PER_PAGE = 1_000
+const CHECK_INTERVAL_MS = 10_000
 
 export const setupCommands: CliCommand[] = [
   {
     name: 'doctor show',
-    usage: '',
+    usage: '[--wait]',
     summary: 'Check port 25, reverse DNS, DNS zone, blocklists, certificate, clock and disk',
-    details: '  Exits with code 1 if a check failed. Takes up to 20 seconds.',
+    details: `  --wait  Repeat the checks every 10 seconds until none fails, and print what still fails.
+  Exits with code 1 if a check failed. Takes up to 20 seconds.`,
+    options: { wait: { type: 'boolean' } },
     async run(input) {
-      const report = await input.examine(
-        await databaseOf(input),
-        input.values['data-dir'] as string | undefined,
-      )
+      const { values, say, pause, examine } = input
+      const db = await databaseOf(input)
+      const check = () => examine(db, values['data-dir'] as string | undefined)
+      let report = await check()
+      for (let last = ''; values.wait === true && report.status === 'failed'; report = await check()) {
+        const text = failuresText(report)
+        if (text !== last) say(text)
+        last = text
+        await pause(CHECK_INTERVAL_MS)
+      }
       return { json: report, text: reportText(report), isBad: report.status === 'failed' }
     },
   },
@@ -99,20 +107,6 @@ async function databaseOf({ open }: CommandInput) {
     if (!(error instanceof CommandError)) throw error
     return null
   }
-}
-
-function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
-  const width = Math.max(...findings.map(({ check }) => check.length))
-  const lines = findings.flatMap(finding => lineOf(finding, width))
-  const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length
-  const sums = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('unknown')} unknown`
-  return [...lines, '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
-}
-
-function lineOf({ check, subject, status, message, advice }: DoctorFinding, width: number): string[] {
-  const about = subject === null ? '' : `${printable(subject)}: `
-  const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
-  return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]
 }
 
 function warmupJson({ address, warmup, rests }: SourceEntry) {

@@ -27,6 +27,8 @@ export type ObservedAnswer =
       reason: string
       /** Name servers of the child zone to which the server refers, sorted. */
       refersTo?: string[]
+      /** Address records that came with the referral (glue, RFC 1034 §4.2.1). */
+      glue?: readonly DnsRecord[]
     }
 
 export interface DnsObserver {
@@ -114,10 +116,10 @@ function observationOf(message: Message, name: string, type: TypeName, mustBeOwn
 }
 
 /** Makes the result for a server that is not authoritative for the name (RFC 1034 §4.3.2). */
-function refusalOf({ answers, authority }: Message): ObservedAnswer {
+function refusalOf({ answers, authority, additional: glue }: Message): ObservedAnswer {
   const refersTo = authority.flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
   if (answers.length === 0 && refersTo.length > 0)
-    return { kind: 'unknown', reason: 'refers to other name servers', refersTo: refersTo.sort() }
+    return { kind: 'unknown', reason: 'refers to other name servers', refersTo: refersTo.sort(), glue }
   return { kind: 'unknown', reason: 'is not responsible for the zone (lame)' }
 }
 

@@ -95,18 +95,53 @@ async function openServer(
   return { server: { name, address, status, reason } }
 }
 
-/** Looks up the NS names in the parent zone's referral, which comes without the AA bit (RFC 1034 §4.3.2). */
+/** Looks up the NS names in the parent zone's referral. Null when they could not be determined. */
 async function delegationOf(zone: string, options: FindOptions): Promise<string[] | null> {
+  const found = await findDelegation(zone, options)
+  return found.kind === 'delegated' ? found.names : null
+}
+
+export type Delegation =
+  | {
+      kind: 'delegated'
+      /** NS names, sorted. */
+      names: string[]
+      /** Addresses of the name servers in the parent zone, by name in lower case. */
+      glue: ReadonlyMap<string, readonly string[]>
+    }
+  /** The server of the parent zone says that there are no NS records. */
+  | { kind: 'absent'; server: string }
+  | { kind: 'unknown'; reason: string }
+
+/**
+ * Asks the name servers of the parent zone for the delegation, which they answer with a referral without the
+ * AA bit (RFC 1034 §4.3.2). The name servers of the zone itself need not run yet.
+ */
+export async function findDelegation(zone: string, options: FindOptions): Promise<Delegation> {
   const { resolvers, isAllowed, openObserver } = options
   const above = await askParents(parentOf(zone), resolvers)
+  let last: Delegation = { kind: 'unknown', reason: `the name servers of ${parentOf(zone)} are not known` }
   for (const name of above.slice(0, 2)) {
     const address = (await addressesOf(name, resolvers)).find(isAllowed)
     if (address === undefined) continue
-    const referral = await openObserver(`${name} (${address})`, address).ask(zone, 'NS')
+    const server = `${name} (${address})`
+    const referral = await openObserver(server, address).ask(zone, 'NS')
     const names = referral.kind === 'answer' ? serverNames(referral) : (referral.refersTo ?? [])
-    if (names.length > 0) return names
+    if (names.length > 0) return { kind: 'delegated', names, glue: glueOf(referral) }
+    if (referral.kind === 'answer') last = { kind: 'absent', server }
+    else if (last.kind === 'unknown') last = { kind: 'unknown', reason: `${server} ${referral.reason}` }
   }
-  return null
+  return last
+}
+
+function glueOf(referral: ObservedAnswer): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const record of (referral.kind === 'unknown' && referral.glue) || [])
+    if ('address' in record) {
+      const name = record.name.toLowerCase()
+      found.set(name, [...(found.get(name) ?? []), record.address])
+    }
+  return found
 }
 
 /** Finds the servers of the zone that holds the delegation, which may be several labels up. */

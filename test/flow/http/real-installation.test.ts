@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
-import { settingsOf } from '../../../src/interfaces/dashboard/web/labels/own-name.ts'
+import { settingsOf } from '../../../src/interfaces/setup/own-name.ts'
 import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -13,10 +13,10 @@ function printedSettings(): Record<string, string> {
     ...{ host: 'mail.here.example', addresses: ['203.0.113.7'], localAddresses: ['127.0.0.1'] },
     ...{ email: 'ops@here.example', https: 'own' },
   })
-  const entries = printed.split('\n').map(line => {
-    const [name, value] = [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]
-    return [name, name.endsWith('_LISTEN') ? value.replace(/^.*:\d+$/, '127.0.0.1:0') : value]
-  })
+  const entries = printed.map(([name, value]) => [
+    name,
+    name.endsWith('_LISTEN') ? value.replace(/^.*:\d+$/, '127.0.0.1:0') : value,
+  ])
   return { ...Object.fromEntries(entries), MAILHORN_ACME_DIRECTORY_URL: 'https://127.0.0.1:9/directory' }
 }
 

@@ -50,6 +50,7 @@ async function open(t: TestContext) {
         isDiskFull: async () => machine.isDiskFull,
       }),
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
+      ...{ examineHost: unused, interfaceAddresses: unused, ask: unused, say: unused, pause: unused },
       backupSettings: unused,
       readInput: unused,
       out: text => {

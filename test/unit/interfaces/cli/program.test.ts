@@ -55,6 +55,7 @@ async function open(
     sources = [],
     settings = {},
     report = SOUND,
+    earlier = [],
     zoneFault,
   }: {
     fails?: Error
@@ -62,6 +63,8 @@ async function open(
     sources?: CheckedSource[]
     settings?: Partial<SourceSettings>
     report?: DoctorReport
+    /** Reports that come before it. */
+    earlier?: DoctorReport[]
     /** Error in the configured records. */
     zoneFault?: Error
   } = {},
@@ -71,6 +74,9 @@ async function open(
   const accountId = post.account()
   const requests: Asked[] = []
   const folders: (string | undefined)[] = []
+  const later = [...earlier]
+  const said: string[] = []
+  const pauses: number[] = []
   const examined: { hasDatabase: boolean; dataDir: string | undefined }[] = []
   const outputs: Record<string, unknown> = {
     'user.create': {
@@ -123,8 +129,13 @@ async function open(
       backupSettings: () => assert.unreachable() as never,
       examine: async (db, dataDir) => {
         examined.push({ hasDatabase: db !== null, dataDir })
-        return report
+        return later.shift() ?? report
       },
+      examineHost: () => assert.unreachable() as never,
+      interfaceAddresses: () => assert.unreachable() as never,
+      ask: () => assert.unreachable() as never,
+      say: text => void said.push(text),
+      pause: async ms => void pauses.push(ms),
       readInput: async () => input,
       out: text => {
         out += text
@@ -135,7 +146,7 @@ async function open(
     })
     return { code, out, err }
   }
-  return { ...store, ...post, accountId, requests, folders, runLine: run, examined }
+  return { ...store, ...post, accountId, requests, folders, runLine: run, examined, said, pauses }
 }
 
 test('help: every command is listed and described', async t => {
@@ -720,6 +731,29 @@ test('doctor: findings are printed, and the exit code is 1 after a failure', asy
   assert.equal([asJson.code, JSON.parse(asJson.out).findings[1]], [1, failed])
   const warned = await open(t, { report: { ...SOUND, status: 'warning' } })
   assert.is((await warned.runLine('doctor')).code, 0)
+})
+
+test('doctor --wait: the checks are repeated until none fails, and what fails is printed once', async t => {
+  const failing = (check: string): DoctorReport => ({
+    ...SOUND,
+    status: 'failed',
+    findings: [{ check, subject: null, status: 'failed', message: `${check} is wrong.`, advice: 'Mend it.' }],
+  })
+  const earlier = [failing('ports'), failing('ports'), failing('clock')]
+  const { runLine, said, pauses } = await open(t, { earlier })
+  const { code, out } = await runLine('doctor', '--wait')
+  assert.equal([code, pauses], [0, [10_000, 10_000, 10_000]])
+  assert.match(out, /The clock is right\./)
+  assert.equal(
+    said.map(text => text.split('\n').map(line => line.trim())),
+    [
+      ['Waiting until these checks pass:', 'FAILED   ports  ports is wrong.', 'Mend it.', ''],
+      ['Waiting until these checks pass:', 'FAILED   clock  clock is wrong.', 'Mend it.', ''],
+    ],
+  )
+  const once = await open(t, { earlier })
+  assert.is((await once.runLine('doctor')).code, 1)
+  assert.equal(once.said, [])
 })
 
 test('doctor: it works before the first start', async t => {

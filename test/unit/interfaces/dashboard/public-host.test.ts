@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { loadConfig } from '../../../../src/config/config.ts'
-import { type OwnName, settingsOf, UNIT } from '../../../../src/interfaces/dashboard/web/labels/own-name.ts'
+import { type OwnName, settingLines, settingsOf, UNIT } from '../../../../src/interfaces/setup/own-name.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('what the first steps say that a real installation needs')
@@ -16,9 +16,7 @@ const OWN: OwnName = {
 
 /** Parses the lines as a service that is started with exactly these does. */
 function read(own: OwnName) {
-  const lines = settingsOf(own).split('\n')
-  const entries = lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
-  return loadConfig(root, Object.fromEntries(entries))
+  return loadConfig(root, Object.fromEntries(settingsOf(own)))
 }
 
 test('settings file: each line is a setting, and together they form a public installation', () => {
@@ -54,7 +52,7 @@ test('settings file: behind a proxy there is no HTTPS listener, and the proxy is
 test('settings file: docs/install.md has the same settings', () => {
   const doc = readFileSync(`${root}docs/install.md`, 'utf8')
   const blocks = [...doc.matchAll(/```\n(.*?)\n```/gs)].map(([, block]) => block)
-  assert.ok(blocks.includes(settingsOf(OWN)), 'the settings')
+  assert.ok(blocks.includes(settingLines(OWN)), 'the settings')
   assert.ok(blocks.includes(UNIT), 'the unit')
 })
 

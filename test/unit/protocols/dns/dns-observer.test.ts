@@ -96,6 +96,7 @@ test('DNS observer: an authoritative server is queried without recursion and mus
     kind: 'unknown',
     reason: 'refers to other name servers',
     refersTo: ['ns2.sub.test'],
+    glue: [],
   })
   assert.is(queries[0]!.flags & FLAG.RD, 0)
 })

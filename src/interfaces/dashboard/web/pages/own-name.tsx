@@ -1,16 +1,16 @@
 /** Setup guide for the public host name: DNS records, settings and start command. */
 import { useState } from 'preact/hooks'
-import { Choices, Copy, TextField } from '../components/controls.tsx'
-import { useDraft } from '../components/draft.tsx'
 import {
   COMMAND,
   delegationLines,
   type OwnName,
   openPorts,
   SETTINGS_FILE,
-  settingsOf,
+  settingLines,
   UNIT,
-} from '../labels/own-name.ts'
+} from '../../../setup/own-name.ts'
+import { Choices, Copy, TextField } from '../components/controls.tsx'
+import { useDraft } from '../components/draft.tsx'
 import { pastedDomain } from '../labels/pasted-domain.ts'
 
 const EXAMPLE = { host: 'mail.example.com', address: '203.0.113.7', email: 'you@example.com' }
@@ -93,7 +93,7 @@ function SettingsStep({ own }: { own: OwnName }) {
       <h3>
         2. Save these settings as <code>{SETTINGS_FILE}</code>
       </h3>
-      <Copy block text={settingsOf(own)} label="Copy settings" />
+      <Copy block text={settingLines(own)} label="Copy settings" />
       <p class="small quiet">
         Links in emails use <code>https://{own.host}</code>, bounces and replies are received on port 25, and
         Let’s Encrypt issues the certificate. With <code>ACME_ENABLED</code> you agree to its terms of
