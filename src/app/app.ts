@@ -22,6 +22,7 @@ import { awaitFolder } from '../store/opening/open.ts'
 import { readOrCreateSecret, requireSameSecret } from '../store/opening/secret-file.ts'
 import { checkBeforeStart } from '../store/opening/start-check.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
+import { startBackups } from './backups.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { AppContext } from './context.ts'
 import { parkTasks } from './crashes.ts'
@@ -101,6 +102,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     clockSeat: context.workers.clockSeat,
   })
   stack.defer(dns.close)
+  const backups = startBackups(context)
   const readiness = createReadiness({ store: context.store, dataDir: config.dataDir, clock: context.clock })
   const http = await startHttpService(context, readiness)
   const isWhole = config.roles.includes('all')
@@ -114,7 +116,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const submission = await startSubmissionService(context, http)
   if (isWhole) {
     await startNotifications(context, http)
-    startMachineWatch(context, http)
+    startMachineWatch(context, http, () => backups?.isUnderWay ?? false)
     delivery = await startDelivery(context)
     const { stop } = delivery
     stack.defer(() => stop(DELIVERY_GRACE_MS))

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { backups } from '../interfaces/doctor/backup.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
 import { certificate, givenCertificate } from '../interfaces/doctor/certificate.ts'
@@ -36,6 +37,7 @@ import { findCertificate } from '../resources/certificates/certificate-rows.ts'
 import { createCheckSessions } from '../resources/domains/check-session.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
+import { readRecord } from '../store/backup/record.ts'
 import type { Db } from '../store/model/schema.ts'
 import { databaseFile, locate } from '../store/opening/dialect.ts'
 import { publishedPolicy } from '../store/reading/settings.ts'
@@ -96,6 +98,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     diskSync({ folder: config.dataDir, clock }),
     filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),
+    ...backupsOf(config, db, clock),
     backgroundTasks(() => parkedTasks(config.dataDir, clock.now())),
   ]
   return await examineAll(examinations, clock)
@@ -219,6 +222,20 @@ export function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, c
   if (certFile !== null) return [certificate({ certFile, keyFile, mailHost, clock })]
   const find = async () => (db === null ? undefined : findCertificate(db, mailHost))
   return acme.enabled ? [givenCertificate({ find, mailHost, clock })] : []
+}
+
+/** Checks the age of the last backup; a PostgreSQL database is backed up by its own tools. */
+export function backupsOf(
+  { dataDir, database, backup: { folder }, doctor: { backupDays: daysMax } }: Config,
+  db: Db | null,
+  clock: Clock,
+): Examination[] {
+  if (daysMax === 0 || databaseFile(locate({ dataDir, url: database.url })) === undefined) return []
+  const madeAt = async () => {
+    const first = await db?.selectFrom('users').select('createdAt').orderBy('id').limit(1).executeTakeFirst()
+    return first?.createdAt
+  }
+  return [backups({ read: () => readRecord(dataDir), folder, daysMax, madeAt, clock })]
 }
 
 /** Sending addresses of the configuration; otherwise the addresses of the provider host. */

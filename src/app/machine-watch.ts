@@ -11,21 +11,28 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
 import type { Db } from '../store/model/schema.ts'
 import type { AppContext, Sending } from './context.ts'
-import { certificateOf } from './doctor.ts'
+import { backupsOf, certificateOf } from './doctor.ts'
 import { noticeSender } from './notifications.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** @throws when the address of the sender is invalid */
-export function startMachineWatch(context: AppContext, { accept, preparation }: Sending): void {
+/**
+ * @param isBackingUp tells whether a backup is being made
+ * @throws when the address of the sender is invalid
+ */
+export function startMachineWatch(
+  context: AppContext,
+  { accept, preparation }: Sending,
+  isBackingUp: () => boolean,
+): void {
   const { config, store, clock, log, stack } = context
   const { dns, fetch } = config
   const { db, run } = store
   const from = noticeSender(config)
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
-  const checks = machineChecks(config, db, clock, outbound)
+  const checks = machineChecks(config, { db, clock, outbound, isBackingUp })
   const watch = new MachineWatch({ db, run, checks, from, accept, preparation, clock, log })
   const sweeper = startSweeper({
     task: 'watch the machine',
@@ -44,16 +51,26 @@ export function startMachineWatch(context: AppContext, { accept, preparation }: 
 }
 
 /** Lists what is checked, each with the alert that it raises and the time between two checks. */
-export function machineChecks(config: Config, db: Db, clock: Clock, outbound: Outbound) {
-  const { dataDir: folder, doctor } = config
+export function machineChecks(
+  config: Config,
+  { db, clock, outbound, isBackingUp }: { db: Db; clock: Clock; outbound: Outbound; isBackingUp(): boolean },
+) {
+  const { dataDir: folder, doctor, backup } = config
+  const scheduled = backup.folder === null ? [] : backupsOf(config, db, clock)
   return [
     watched('disk-space', MINUTE_MS, diskSpace({ folder })),
     watched('disk-sync', 10 * MINUTE_MS, diskSync({ folder, clock })),
     ...certificateOf(config, db, clock).map(check => watched('certificate-expiry', HOUR_MS, check)),
+    ...scheduled.map(check => watched('backup', MINUTE_MS, unless(isBackingUp, check))),
     ...(doctor.clockUrl === ''
       ? []
       : [watched('clock', 6 * HOUR_MS, wallClock({ outbound, clock, url: doctor.clockUrl }))]),
   ]
+}
+
+/** Leaves the outcome open while something that changes it is under way. */
+function unless(isUnderWay: () => boolean, { check, examine }: Examination): Examination {
+  return { check, examine: async signal => (isUnderWay() ? [] : examine(signal)) }
 }
 
 function watched(alert: MachineAlert, everyMs: number, examination: Examination) {

@@ -133,7 +133,7 @@ function readAll(
 
 /** Fills in defaults that depend on other settings, and resolves relative paths. */
 function derive(config: Config, root: string): Config {
-  const { mailHost, http, simulator, admin, dns, tracking, autoconfigure } = config
+  const { mailHost, http, simulator, admin, dns, tracking, autoconfigure, backup } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
   const dataDir = resolve(root, config.dataDir)
   return {
@@ -148,6 +148,7 @@ function derive(config: Config, root: string): Config {
       email: admin.email || `admin@${mailHost}`,
       credentialsFile: admin.credentialsFile && resolve(dataDir, admin.credentialsFile),
     },
+    backup: { ...backup, folder: backup.folder && resolve(root, backup.folder) },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},
     smartHosts: config.smartHosts ?? {},
@@ -179,6 +180,7 @@ function contradictionsIn(config: Config): string[] {
     ...(spam.rspamdUrl !== null && spam.spamd !== null
       ? ['spam.spamd: cannot be combined with spam.rspamd_url']
       : []),
+    ...impossibleBackups(config),
     ...repeatedDomains(smartHosts),
     ...returningSmartHosts(config),
   ]
@@ -190,6 +192,16 @@ function ambiguousPrefixes({ apiKeys, accessTokens: { prefix } }: Config): strin
     return [`access_tokens.prefix: API keys begin with ${prefix}, too (api_keys.prefix: ${apiKeys.prefix})`]
   return prefix.startsWith(SESSION_TOKEN_PREFIX)
     ? [`access_tokens.prefix: must not begin with ${SESSION_TOKEN_PREFIX}, the prefix of sessions`]
+    : []
+}
+
+/** Reports a folder of backups that the service cannot or must not write to. */
+function impossibleBackups({ backup: { folder }, dataDir, database }: Config): string[] {
+  if (folder === null) return []
+  if (!database.url.startsWith('sqlite:'))
+    return ['backup.folder: cannot be combined with a PostgreSQL database, which has its own tools']
+  return `${folder}/`.startsWith(`${dataDir}/`)
+    ? ['backup.folder: must not be in data_dir: what destroys the data would destroy its backups']
     : []
 }
 

@@ -29,6 +29,7 @@ import {
   planned,
   servers,
   text,
+  timeOfDay,
   tokenPrefix,
 } from './setting.ts'
 import { smartHost } from './smart-host.ts'
@@ -248,9 +249,7 @@ export const schema = {
     alertBounces: limit(
       500,
       'Alert the operator when the hard bounces of an account reach this number per 10,000 deliveries in 24 hours.',
-      {
-        min: 1,
-      },
+      { min: 1 },
     ),
     alertComplaints: limit(
       10,
@@ -260,9 +259,7 @@ export const schema = {
     pauseBounces: limit(
       1_000,
       'Hold the mail of an account when its hard bounces reach this number per 10,000 deliveries in 24 hours.',
-      {
-        min: 1,
-      },
+      { min: 1 },
     ),
     pauseComplaints: limit(
       30,
@@ -300,6 +297,11 @@ export const schema = {
       'https://www.cloudflare.com/',
       'URL whose `Date` response header `mailhorn doctor` compares with the system clock. Empty: not checked.',
     ),
+    backupDays: integer(
+      7,
+      'Age of the last backup from which `mailhorn doctor` fails; 0 means that it is not checked, for installations that are backed up by other means.',
+      { max: 3_650, unit: 'days' },
+    ),
   },
   tracking: {
     baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', {
@@ -321,9 +323,7 @@ export const schema = {
     from: text(
       '',
       'Sender address of notification emails to accounts. It must be at a verified domain of an account.',
-      {
-        shown: '`mailhorn@<mail_host>`',
-      },
+      { shown: '`mailhorn@<mail_host>`' },
     ),
   },
   rateLimit: {
@@ -357,14 +357,27 @@ export const schema = {
   accessTokens: { prefix: tokenPrefix('mh_', 'Prefix of access tokens. It ends with `_`.') },
   secretKey: optionalText(
     'Key that encrypts secrets in the database; at least 16 characters, or the text of `secret.key`.',
-    {
-      shown: 'a generated file in `data_dir`',
-      secret: true,
-    },
+    { shown: 'a generated file in `data_dir`', secret: true },
   ),
   backup: {
+    folder: optionalText(
+      'Folder to which the running service makes backups on a schedule. A relative path is resolved against the program’s folder. Not with PostgreSQL.',
+    ),
+    everyHours: integer(24, 'Time between two scheduled backups, counted from `backup.at`.', {
+      min: 1,
+      max: 168,
+      unit: 'hours',
+    }),
+    at: timeOfDay(
+      '03:00',
+      'Time of day (UTC) of scheduled backups. A backup that was missed is made at the next start.',
+    ),
+    keep: integer(7, 'Number of backups that stay in `backup.folder`; older ones are removed.', {
+      min: 1,
+      max: 10_000,
+    }),
     passphrase: optionalText(
-      'Passphrase that encrypts the secret key in backups; at least 12 characters. `mailhorn backup --with-secret-key`, `verify` and `restore` use it.',
+      'Passphrase that encrypts the secret key in backups; at least 12 characters. Scheduled backups, `mailhorn backup --with-secret-key`, `verify` and `restore` use it.',
       { secret: true },
     ),
   },

@@ -182,6 +182,16 @@ export function optionalMailbox(doc: string): Setting<string | null> {
   return { read, fallback: null, doc, shown: 'off' }
 }
 
+/** Reads a time of day, `HH:MM`, as ms since midnight. */
+export function timeOfDay(fallback: string, doc: string): Setting<number> {
+  const read = (raw: unknown) => {
+    const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(readText(raw)) ?? []
+    if (hours === undefined) throw new SettingFault('must be a time of day, such as 03:00')
+    return (Number(hours) * 60 + Number(minutes)) * 60_000
+  }
+  return { read, fallback: read(fallback), doc, shown: fallback }
+}
+
 /** Reads a list of host names. */
 export function hostNames(doc: string, shown: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {

@@ -41,6 +41,7 @@ export const backupCliCommands: CliCommand[] = [
       if (existsSync(dataDir)) actAsOwner(dataDir)
       const made = await createBackup({
         location,
+        dataDir,
         folder: resolve(positionals[0]!),
         nowMs: clock.now(),
         version,
@@ -93,7 +94,15 @@ function secretToSeal({ dataDir, secretKey, passphrase }: BackupSettings) {
   return { bytes, passphrase }
 }
 
-function madeResult({ path, databaseBytes, blobs, newBlobs, lostBlobs, removed }: MadeBackup): CliResult {
+function madeResult({
+  path,
+  databaseBytes,
+  blobs,
+  newBlobs,
+  lostBlobs,
+  removed,
+  unrecorded,
+}: MadeBackup): CliResult {
   const lost = lostBlobs.map(
     ({ name, fault }) => `File ${name} is ${fault} in the data directory and not in the backup.`,
   )
@@ -102,6 +111,11 @@ function madeResult({ path, databaseBytes, blobs, newBlobs, lostBlobs, removed }
     `Database: ${inMb(databaseBytes)} MB. Files: ${blobs.count} (${inMb(blobs.bytes)} MB), ${newBlobs} of them new.`,
     ...removed.map(old => `Removed ${old}`),
     ...lost,
+    ...(unrecorded === null
+      ? []
+      : [
+          `The time of the backup was not stored in the data directory, and "mailhorn doctor" does not know it: ${unrecorded}.`,
+        ]),
   ]
   return {
     json: {

@@ -8,7 +8,7 @@ import type { OperatorAlertRow } from '../../store/model/schema/alerts.ts'
 import type { Db } from '../../store/model/schema.ts'
 
 /** Kinds that the machine watch raises, and ends when their condition is over. */
-export const MACHINE_ALERTS = ['disk-space', 'disk-sync', 'certificate-expiry', 'clock'] as const
+export const MACHINE_ALERTS = ['disk-space', 'disk-sync', 'certificate-expiry', 'clock', 'backup'] as const
 export type MachineAlert = (typeof MACHINE_ALERTS)[number]
 
 const HOUR_MS = 3_600_000

@@ -5,7 +5,12 @@ import { isDamaged } from '../opening/dialect.ts'
 
 /** The message is one line for the operator: what is wrong and what to do. */
 export class BackupFault extends Error {
-  override readonly name = 'BackupFault'
+  override readonly name: string = 'BackupFault'
+}
+
+/** Another process makes a backup to the same folder. */
+export class BackupInProgress extends BackupFault {
+  override readonly name = 'BackupInProgress'
 }
 
 const REASONS: Record<string, string> = {
@@ -15,6 +20,7 @@ const REASONS: Record<string, string> = {
   EROFS: 'its file system is mounted read-only',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
+  EEXIST: 'it is not a folder',
   ENOTDIR: 'it is not a folder',
   EIO: 'the disk failed',
 }

@@ -3,8 +3,8 @@
  * and synced in a folder with another name, the manifest last, and then the folder is renamed. A process that
  * is killed leaves the former backups as they were.
  *
- * In: the location of the store and a folder of backups. Out: one more backup in it. Called by the command
- * line.
+ * In: the location of the store and a folder of backups. Out: one more backup in it, recorded in the data
+ * folder. Called by the command line and the process of scheduled backups.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import {
   type StoreLocation,
 } from '../opening/dialect.ts'
 import { FolderInUse, lockFolder } from '../opening/lock.ts'
-import { BackupFault, faultOf } from './backup-fault.ts'
+import { BackupFault, BackupInProgress, faultOf } from './backup-fault.ts'
 import { blobListPieces } from './blob-list.ts'
 import { hashOfFile, writeHashed } from './hashing.ts'
 import {
@@ -35,11 +35,13 @@ import {
 import { type Manifest, newManifest } from './manifest.ts'
 import { BlobPool } from './pool.ts'
 import { prune } from './prune.ts'
+import { recordMade } from './record.ts'
 import { requireRoom } from './room.ts'
 import { sealSecret } from './sealed-secret.ts'
 
 export interface BackupOptions {
   location: StoreLocation
+  dataDir: string
   /** Folder of backups, which is created when it is missing. */
   folder: string
   /** ms since the epoch */
@@ -61,8 +63,12 @@ export interface MadeBackup {
   lostBlobs: Manifest['lost_blobs']
   /** Paths of the backups that were removed. */
   removed: string[]
+  /** Reason for which the backup could not be recorded in the data folder; null when it was. */
+  unrecorded: string | null
 }
 
+/** Function of the process that makes scheduled backups. */
+export const MAKE_BACKUP = 'makeBackup'
 const HASH_DIGITS = 64
 /** Times that the database is copied when files are deleted at the same time. */
 const COPIES_MAX = 3
@@ -83,14 +89,14 @@ export async function createBackup(options: BackupOptions): Promise<MadeBackup> 
       lock.release()
     }
   } catch (error) {
-    if (error instanceof FolderInUse) throw new BackupFault(`another backup to ${folder} is being made`)
+    if (error instanceof FolderInUse) throw new BackupInProgress(`another backup to ${folder} is being made`)
     throw faultOf(error, `the backup to ${folder} failed`)
   }
 }
 
 /** Runs while this process holds the lock of the folder. */
 async function createAlone(options: BackupOptions): Promise<MadeBackup> {
-  const { location, folder, nowMs, version, keep, secret } = options
+  const { location, dataDir, folder, nowMs, version, keep, secret } = options
   await removeIncomplete(folder)
   const advice = ': free some, keep fewer backups, or use another disk'
   requireRoom(folder, databaseBytes(location), 'the backup', advice)
@@ -127,10 +133,21 @@ async function createAlone(options: BackupOptions): Promise<MadeBackup> {
       newBlobs: copied.added,
       lostBlobs: copied.lost,
       removed: await prune(folder, { keep, made: name }),
+      unrecorded: recordedOr(dataDir, path, nowMs),
     }
   } catch (error) {
     await rm(work, { recursive: true, force: true }).catch(() => {}) // the next backup removes it
     throw error
+  }
+}
+
+/** @returns why the backup was not recorded: a data folder on a failing disk may be read-only */
+function recordedOr(dataDir: string, path: string, madeAt: number): string | null {
+  try {
+    recordMade(dataDir, path, madeAt)
+    return null
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

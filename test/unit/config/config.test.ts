@@ -272,6 +272,27 @@ test('config: an unknown variable is a warning', t => {
   assert.match(warnings[1]!, 'MAILHORN_MAIL_HOSTS: is not a setting; did you mean "MAILHORN_MAIL_HOST"?')
 })
 
+test('config: backups on a schedule have a folder outside of the data, and a time of day', t => {
+  const root = rootWith(t)
+  const at = (env: NodeJS.ProcessEnv) => loadConfig(root, env).config.backup
+  assert.equal([at({}).folder, at({}).at], [null, 3 * 3_600_000])
+  assert.is(at({ MAILHORN_BACKUP_FOLDER: 'copies' }).folder, join(root, 'copies'))
+  assert.is(at({ MAILHORN_BACKUP_AT: '23:59' }).at, 86_340_000)
+  assert.is(
+    problemsOf(root, { MAILHORN_BACKUP_AT: '24:00' }),
+    'backup.at (environment): must be a time of day, such as 03:00',
+  )
+  for (const folder of ['data', 'data/backups'])
+    assert.match(
+      problemsOf(root, { MAILHORN_BACKUP_FOLDER: folder }),
+      /^backup\.folder: must not be in data_dir/,
+    )
+  assert.match(
+    problemsOf(root, { MAILHORN_BACKUP_FOLDER: 'copies', MAILHORN_DATABASE_URL: 'postgres://u@h/d' }),
+    /^backup\.folder: cannot be combined with a PostgreSQL database/,
+  )
+})
+
 test('config: a planned setting causes a warning', t => {
   const { warnings } = loadConfig(rootWith(t), { MAILHORN_METRICS_LISTEN: '127.0.0.1:1' })
   assert.equal(warnings, ['metrics.listen (environment): has no effect yet'])

@@ -10,11 +10,11 @@ export const alertSchema = z
     object: z.literal('alert'),
     kind: z.string().meta({
       description:
-        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints`, `task-parked`, `database-damaged`, `disk-space`, `disk-sync`, `certificate-expiry` or `clock`',
+        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints`, `task-parked`, `database-damaged`, `disk-space`, `disk-sync`, `certificate-expiry`, `clock` or `backup`',
     }),
     provider: z.string().nullable().meta({
       description:
-        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority; for a parked task, its name; for a disk, its folder; for the expiry of a certificate, its host name or file.',
+        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority; for a parked task, its name; for a disk or backups, their folder; for the expiry of a certificate, its host name or file.',
     }),
     account_id: idSchema('acc')
       .nullable()
@@ -26,7 +26,7 @@ export const alertSchema = z
     reply: z.string().meta({ description: 'First such reply of the hour; for an account, its rate.' }),
     active: z.boolean().nullable().meta({
       description:
-        'Whether the condition lasts, for `disk-space`, `disk-sync`, `certificate-expiry` and `clock`; null for the others.',
+        'Whether the condition lasts, for `disk-space`, `disk-sync`, `certificate-expiry`, `clock` and `backup`; null for the others.',
     }),
     created_at: timeSchema,
   })

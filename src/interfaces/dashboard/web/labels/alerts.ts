@@ -77,6 +77,12 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
     href: '/deliverability',
     act: 'View diagnostics',
   },
+  backup: {
+    what: 'There is no recent backup, or a scheduled one has failed.',
+    fix: 'See Deliverability for the reason. The service tries again every hour.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
   'account-bounces': {
     what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',

@@ -17,6 +17,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   disk_sync: 'Disk sync latency',
   file_permissions: 'Data directory permissions',
   open_files: 'Open files limit',
+  backup: 'Backup',
 }
 
 export function checkWords(check: string): string {

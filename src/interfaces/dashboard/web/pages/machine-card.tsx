@@ -11,6 +11,7 @@ export function MachineCard({ installation }: { installation: Installation }) {
   const { data, error, reload } = useLoad<Doctor>('/doctor')
   const found = data?.findings.filter(({ status }) => status === 'failed' || status === 'warning') ?? []
   const wrong = found.filter((one, i) => found.findIndex(({ message }) => message === one.message) === i)
+  const backup = data?.findings.find(({ check, status }) => check === 'backup' && status === 'ok')
   const isUnreachable = found.some(({ check, status }) => check === 'base_url' && status === 'failed')
   return (
     <>
@@ -44,6 +45,7 @@ export function MachineCard({ installation }: { installation: Installation }) {
             ))}
           </ul>
         )}
+        {backup && <p class="quiet">{backup.message}</p>}
       </Card>
     </>
   )
