@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
-import type { Clock } from '../../../lib/clock.ts'
+import type { Clock, Timer } from '../../../lib/clock.ts'
 import { isWithheld } from '../body/expectation.ts'
 import { LINGER_MS } from './last-words.ts'
 
@@ -14,13 +14,20 @@ interface Patience {
   longestMs: number
 }
 
+/** Time in which at least `LIVELY_BYTES` must arrive; a client that sends less is not waited for. */
+const STALL_MS = LINGER_MS
+const LIVELY_BYTES = 64 * 1024
+
 /**
  * Applies if nobody has started to read the body, for clients that send everything before they read the
  * reply.
  */
 const BEFORE_REPLY: Patience = { maxBytes: 4 * 1024 * 1024, longestMs: 2_000 }
-/** Applies after the reply, for the rest of the body and for the client to read the reply. */
-const BEHIND_REPLY: Patience = { maxBytes: 64 * 1024 * 1024, longestMs: LINGER_MS }
+/**
+ * Applies after the reply, for the rest of the body and for the client to read the reply. An upload of 60 MB
+ * takes longer than a few seconds on most connections, and many clients read no reply before it has ended.
+ */
+const BEHIND_REPLY: Patience = { maxBytes: 64 * 1024 * 1024, longestMs: 30_000 }
 
 export function readUnreadBodies(clock: Clock): Middleware {
   return async ({ req, res }, next) => {
@@ -55,6 +62,7 @@ function readAway(
     const { socket } = request
     const end = () => {
       timer.cancel()
+      stall.cancel()
       request.off('data', count).off('end', end).pause()
       socket.off('close', end)
       resolve(request.complete)
@@ -63,7 +71,13 @@ function readAway(
       size += chunk.length
       if (size > maxBytes) end()
     }
+    const watch = (before: number): Timer =>
+      clock.timer(STALL_MS, () => {
+        if (size - before < LIVELY_BYTES) end()
+        else stall = watch(size)
+      })
     const timer = clock.timer(longestMs, end)
+    let stall = watch(0)
     request.on('data', count).on('end', end)
     // after its reply, a request emits no event for the end of the connection
     socket.on('close', end)

@@ -13,6 +13,9 @@ const test = suite('http/unread-body')
 const MIB = 1024 * 1024
 const LONG = Buffer.alloc(3 * MIB, 'x')
 
+/** One for the whole body, and one for a client that stalls. */
+const TIMERS = 2
+
 const readInPart = async ({ req }: Koa.Context) => {
   await once(req, 'data')
 }
@@ -37,7 +40,9 @@ async function open(t: TestContext, read: (ctx: Koa.Context) => Promise<void>) {
   const clock = createManualClock()
   const app = new Koa()
   app.use(readUnreadBodies(clock))
+  let connection: Socket | undefined
   app.use(async ctx => {
+    connection = ctx.req.socket
     if (ctx.method === 'POST') await read(ctx)
     ctx.status = ctx.method === 'POST' ? 413 : 200
     ctx.body = 'done'
@@ -45,7 +50,8 @@ async function open(t: TestContext, read: (ctx: Koa.Context) => Promise<void>) {
   const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
   t.after(() => server.close(0))
   const { port } = server.address()
-  return { clock, port, url: `http://127.0.0.1:${port}` }
+  const hasRead = (bytes: number) => until(() => connection!.bytesRead >= bytes)
+  return { clock, port, url: `http://127.0.0.1:${port}`, hasRead }
 }
 
 for (const [how, read] of Object.entries(READERS))
@@ -65,21 +71,41 @@ test('lingering close: a client that stalls gets its reply and loses the connect
   const { clock, port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()
-  await timersAre(clock, 1)
+  await timersAre(clock, TIMERS)
   clock.advance(1_999)
   assert.not(client.isClosed())
   clock.advance(1)
   await client.closes()
 })
 
+test('lingering close: a client that goes on sending is read for 30 s, and one that drips only for 2 s', async t => {
+  const { clock, port, hasRead } = await open(t, readInPart)
+  const lively = await begin(t, port)
+  await lively.hasReply()
+  for (let second = 0; second < 30; second += 2) {
+    assert.not(lively.isClosed(), `after ${second} s`)
+    await lively.send(LONG.subarray(0, MIB))
+    await hasRead((second / 2 + 1) * MIB)
+    await timersAre(clock, TIMERS)
+    clock.advance(2_000)
+  }
+  await lively.closes()
+  const dripping = await begin(t, port)
+  await dripping.hasReply()
+  await timersAre(clock, TIMERS)
+  await dripping.send(LONG.subarray(0, 1_000))
+  clock.advance(2_000)
+  await dripping.closes()
+})
+
 test('lingering close: the reply waits 2 s for an unread body', async t => {
   const { clock, port } = await open(t, readNothing)
   const client = await begin(t, port)
-  await timersAre(clock, 1)
+  await timersAre(clock, TIMERS)
   assert.is(client.received(), '')
   clock.advance(2_000)
   await client.hasReply()
-  await timersAre(clock, 1)
+  await timersAre(clock, TIMERS)
   clock.advance(2_000)
   await client.closes()
 })
@@ -107,7 +133,7 @@ test('lingering close: a client that disconnects is not waited for', async t => 
   const { clock, port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()
-  await timersAre(clock, 1)
+  await timersAre(clock, TIMERS)
   client.leave()
   await timersAre(clock, 0)
 })
