@@ -16,6 +16,7 @@ import { CommandError } from './interfaces/cli/control/result.ts'
 import { openInstallation } from './interfaces/cli/installation.ts'
 import { runProgram } from './interfaces/cli/program.ts'
 import { systemClock } from './lib/clock.ts'
+import { hostPort } from './lib/host-port.ts'
 import { createResolver } from './protocols/dns/resolver.ts'
 import { nameFaults } from './protocols/dns/reverse.ts'
 import { OWNER_ONLY_UMASK } from './store/opening/file-modes.ts'
@@ -86,6 +87,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   },
   pause: setTimeout,
   say: line => void process.stderr.write(`${line}\n`),
+  importSettings() {
+    return { serviceUrl: serviceUrl(readConfig()), variable: name => process.env[name], clock: systemClock }
+  },
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),
@@ -94,6 +98,13 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 /** @throws RecordFault */
 function providerZoneOf(config: Config, serial = Math.floor(systemClock.now() / 1_000), mtaStsId?: string) {
   return zoneRecords(config, serial, mtaStsId)
+}
+
+/** Returns the URL of the service on this machine. */
+function serviceUrl({ http: { listen, baseUrl } }: Config): string | null {
+  if (listen === null) return baseUrl || null
+  const isEvery = listen.host === '0.0.0.0' || listen.host === '::'
+  return `http://${hostPort(isEvery ? 'localhost' : listen.host, listen.port)}`
 }
 
 /** @throws CommandError */

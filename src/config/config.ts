@@ -32,7 +32,7 @@ interface LoadedConfig {
 
 const ENVIRONMENT_PREFIX = 'MAILHORN_'
 /** Environment variables with our prefix that are not settings. */
-const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG'])
+const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG', 'MAILHORN_ACCESS_TOKEN'])
 
 /**
  * Reads `config/default.json`, then `config/local.json` or the file named by `MAILHORN_CONFIG`, then the

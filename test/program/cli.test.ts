@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type CommandLineOptions, mailhornCommand } from '../kit/command-line.ts'
 import { createDatabase, databaseOf, isOnPostgres } from '../kit/database.ts'
+import { startFakeApi } from '../kit/fake-api.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { freePort } from '../kit/free-port.ts'
 import { type Program, printedApiKey, startProgram, verifyDomain } from '../kit/process.ts'
@@ -118,6 +119,30 @@ function typed(options: CommandLineOptions) {
 async function signIn(program: Program, email: string, password: string) {
   return program.call('POST', '/auth/login', { body: { email, password } })
 }
+
+test('an account of another service is imported through the listener of the configuration', async t => {
+  const { program, dataDir } = service
+  const { type, done } = typed({ dataDir })
+  const { id, token } = await done('token create import --scopes full')
+  const fake = await t.using(
+    startFakeApi({
+      credentials: { authorization: 'Bearer re_there' },
+      denied: { status: 401, body: {} },
+      answer: ({ path }) =>
+        path === '/suppressions'
+          ? { body: { data: [{ id: '1', email: 'gone@there.example', origin: 'bounce' }], has_more: false } }
+          : undefined,
+    }),
+  )
+  const env = { MAILHORN_HTTP_LISTEN: new URL(program.baseUrl).host, MAILHORN_ACCESS_TOKEN: token }
+  const line = `import resend --only suppressions --from ${fake.url}`
+  const { code, out, err } = await type(line, { env, input: 're_there\n' })
+  assert.equal([code, err], [0, 'Importing suppressions …\n'])
+  assert.match(out, /^suppressions +1 +0 +0$/m)
+  const found = await program.call('GET', '/suppressions/gone@there.example', { token })
+  assert.is(found.body.reason, 'bounce')
+  await done(`token delete ${id}`)
+})
 
 test('while the service runs, users and keys are made, shown, changed and deleted at once', async () => {
   const { program, dataDir } = service

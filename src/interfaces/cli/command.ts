@@ -57,6 +57,15 @@ export interface BackupSettings {
   clock: Clock
 }
 
+/** What imports from other services need of the surroundings. */
+export interface ImportSettings {
+  /** URL of the API of the service on this machine; null if it has none. */
+  serviceUrl: string | null
+  /** Returns an environment variable. */
+  variable(name: string): string | undefined
+  clock: Clock
+}
+
 /** Services that a command may use besides the database. */
 export interface CommandHost {
   /**
@@ -105,6 +114,11 @@ export interface CommandHost {
    * @throws CommandError
    */
   backupSettings(dataDir: string | undefined): BackupSettings
+  /**
+   * Returns what imports from other services need.
+   * @throws CommandError
+   */
+  importSettings(): ImportSettings
   /** Reads standard input to its end. */
   readInput(): Promise<string>
 }

@@ -10,6 +10,7 @@ import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
 import { destinationCliCommands } from './destination-commands.ts'
 import { emailCommands } from './email-commands.ts'
+import { importCliCommands } from './import-commands.ts'
 import { initCommand } from './init-command.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
@@ -39,6 +40,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...destinationCliCommands,
   initCommand,
   ...setupCommands,
+  ...importCliCommands,
   ...backupCliCommands,
   restoreCliCommand,
 ]

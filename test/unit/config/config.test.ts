@@ -263,6 +263,10 @@ test('config: a CA file is validated', t => {
   }
 })
 
+test('config: the access token of imports is no unknown variable', t => {
+  assert.equal(loadConfig(rootWith(t), { MAILHORN_ACCESS_TOKEN: 'mh_x' }).warnings, [])
+})
+
 test('config: an unknown variable is a warning', t => {
   const { warnings } = loadConfig(rootWith(t), {
     MAILHORN_PORT: 'tcp://10.0.0.1',

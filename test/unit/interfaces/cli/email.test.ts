@@ -52,6 +52,7 @@ async function open(t: TestContext) {
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
       ...{ examineHost: unused, interfaceAddresses: unused, ask: unused, say: unused, pause: unused },
       backupSettings: unused,
+      importSettings: unused,
       readInput: unused,
       out: text => {
         out += text

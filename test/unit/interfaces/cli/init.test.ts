@@ -37,7 +37,7 @@ async function init(args: string[], { interfaces = [], typed = [], status = 'ok'
     version: '1.2.3',
     openInstallation: unused,
     ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
-    ...{ readInput: unused, backupSettings: unused, pause: unused },
+    ...{ readInput: unused, backupSettings: unused, importSettings: unused, pause: unused },
     async examineHost(settings, addresses) {
       examined.push({ settings, addresses })
       return reportOf(status)

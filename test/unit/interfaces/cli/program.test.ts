@@ -127,6 +127,7 @@ async function open(
       },
       sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
       backupSettings: () => assert.unreachable() as never,
+      importSettings: () => assert.unreachable() as never,
       examine: async (db, dataDir) => {
         examined.push({ hasDatabase: db !== null, dataDir })
         return later.shift() ?? report

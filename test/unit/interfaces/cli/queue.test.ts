@@ -49,7 +49,7 @@ async function open(t: TestContext, paths: Map<string, PathState[]> = new Map())
       }),
       ...{ checkSources: unused, zoneRecords: unused, sourceSettings: unused, examine: unused },
       ...{ examineHost: unused, interfaceAddresses: unused, ask: unused, say: unused, pause: unused },
-      ...{ readInput: unused, backupSettings: unused },
+      ...{ readInput: unused, backupSettings: unused, importSettings: unused },
       out: text => {
         said.out += text
       },

@@ -1,0 +1,173 @@
+/** `mailhorn import …` brings an account of another service here. */
+import type { CliCommand, CommandInput } from './command.ts'
+import { textOf } from './command.ts'
+import { CommandError, UsageError } from './control/result.ts'
+import { type Api, createApi } from './import/api.ts'
+import { postmarkSource } from './import/providers/postmark.ts'
+import { resendSource } from './import/providers/resend.ts'
+import { runImport } from './import/run.ts'
+import { type ImportSource, KINDS, type Kind } from './import/shapes.ts'
+
+const TOKEN = 'MAILHORN_ACCESS_TOKEN'
+
+interface Key {
+  variable: string
+  about: string
+  isOptional?: boolean
+}
+
+interface Provider {
+  name: string
+  title: string
+  /** URL of its API; null if every user has another. */
+  baseUrl: string | null
+  keys: readonly Key[]
+  /** What it has, for the help. */
+  has: string
+  open(keys: ReadonlyMap<string, string>, connect: Connect): ImportSource
+}
+
+/** Opens the API of the provider with the key of a variable. */
+type Connect = (variable: string, headers: Readonly<Record<string, string>>) => Api
+
+const PROVIDERS: readonly Provider[] = [
+  {
+    name: 'resend',
+    title: 'Resend',
+    baseUrl: 'https://api.resend.com',
+    keys: [{ variable: 'RESEND_API_KEY', about: 'an API key with full access' }],
+    has: 'domains, suppressions, templates, segments with their contacts, webhooks',
+    open: (keys, connect) =>
+      resendSource(connect('RESEND_API_KEY', { authorization: `Bearer ${keys.get('RESEND_API_KEY')}` })),
+  },
+  {
+    name: 'postmark',
+    title: 'Postmark',
+    baseUrl: 'https://api.postmarkapp.com',
+    keys: [
+      { variable: 'POSTMARK_SERVER_TOKEN', about: 'the API token of a server' },
+      {
+        variable: 'POSTMARK_ACCOUNT_TOKEN',
+        about: 'the token of the account, for domains',
+        isOptional: true,
+      },
+    ],
+    has: 'domains, suppressions, templates with their layouts, recipients who left broadcast streams, webhooks',
+    open(keys, connect) {
+      const account = keys.get('POSTMARK_ACCOUNT_TOKEN')
+      return postmarkSource(
+        connect('POSTMARK_SERVER_TOKEN', { 'x-postmark-server-token': keys.get('POSTMARK_SERVER_TOKEN')! }),
+        account === undefined
+          ? undefined
+          : connect('POSTMARK_ACCOUNT_TOKEN', { 'x-postmark-account-token': account }),
+      )
+    },
+  },
+]
+
+export const importCliCommands: readonly CliCommand[] = PROVIDERS.map(provider => ({
+  name: `import ${provider.name}`,
+  usage: `[--dry-run] [--only <kinds>] [--service <url>]${provider.baseUrl === null ? ' --from <url>' : ' [--from <url>]'}`,
+  summary: `Import an account of ${provider.title}`,
+  details: detailsOf(provider),
+  options: {
+    'dry-run': { type: 'boolean' },
+    only: { type: 'string' },
+    service: { type: 'string' },
+    from: { type: 'string' },
+  },
+  run: input => importFrom(provider, input),
+}))
+
+function detailsOf({ title, keys, has, baseUrl }: Provider): string {
+  const width = Math.max(TOKEN.length, ...keys.map(({ variable }) => variable.length))
+  const lines = keys.map(
+    ({ variable, about, isOptional }) =>
+      `  ${variable.padEnd(width)}  ${about}${isOptional ? ' (optional)' : ''}`,
+  )
+  return `Brings ${has}. Run it again to continue: nothing is made twice.
+
+  --dry-run        Show what would be made, and change nothing.
+  --only <kinds>   Only these, separated by commas: ${KINDS.join(', ')}.
+  --service <url>  URL of this service (default: the configured one).
+  --from <url>     URL of the API of ${title}${baseUrl === null ? '' : ` (default: ${baseUrl})`}.
+
+Keys come from the environment, or else from lines of standard input in this order. They are not stored.
+${lines.join('\n')}
+  ${TOKEN.padEnd(width)}  an access token of this service`
+}
+
+async function importFrom(provider: Provider, input: CommandInput) {
+  const { values, importSettings, say } = input
+  const kinds = kindsOf(values.only)
+  const { serviceUrl, variable, clock } = importSettings()
+  const from = urlOf('from', textOf(values.from) ?? provider.baseUrl)
+  const to = urlOf('service', textOf(values.service) ?? serviceUrl)
+  const needed = [...provider.keys, { variable: TOKEN, about: 'an access token of this service' }]
+  const keys = await keysOf(needed, variable, input.readInput)
+  const secrets = [...keys.values()]
+  const service = createApi({
+    name: 'Mailhorn',
+    baseUrl: to,
+    headers: { authorization: `Bearer ${keys.get(TOKEN)}` },
+    variable: TOKEN,
+    secrets,
+    clock,
+    say,
+  })
+  const connect: Connect = (variable, headers) =>
+    createApi({ name: provider.title, baseUrl: from, headers, variable, secrets, clock, say })
+  return runImport({
+    provider: provider.name,
+    title: provider.title,
+    source: provider.open(keys, connect),
+    service,
+    kinds,
+    isDryRun: values['dry-run'] === true,
+    say,
+  })
+}
+
+/** @throws UsageError */
+function kindsOf(only: string | boolean | undefined): ReadonlySet<Kind> {
+  if (typeof only !== 'string') return new Set(KINDS)
+  const named = only.split(',').map(name => name.trim())
+  const unknown = named.find(name => !(KINDS as readonly string[]).includes(name))
+  if (unknown !== undefined) throw new UsageError(`--only: "${unknown}" is none of ${KINDS.join(', ')}`)
+  return new Set(named as Kind[])
+}
+
+/** @throws UsageError */
+function urlOf(option: string, text: string | null): string {
+  if (text === null) throw new UsageError(`--${option} is required`)
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new UsageError(`--${option} must be an http or https URL; got "${text}"`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`--${option} must not contain a password`)
+  return text
+}
+
+/**
+ * Takes keys from the environment, and those that are missing there from lines of standard input. Optional
+ * keys are read from the environment only.
+ * @throws CommandError
+ */
+async function keysOf(
+  needed: readonly Key[],
+  variable: (name: string) => string | undefined,
+  readInput: () => Promise<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const keys = new Map<string, string>()
+  let lines: string[] | undefined
+  for (const { variable: name, about, isOptional } of needed) {
+    const set = variable(name)?.trim()
+    if (!set && isOptional) continue
+    lines = set ? lines : (lines ?? (await readInput()).split(/\r?\n/))
+    const key = set || lines?.shift()?.trim()
+    if (!key) throw new CommandError(`${name} is not set, and standard input has no line for it: ${about}.`)
+    if (/[^\x21-\x7e]/.test(key)) throw new CommandError(`${name} contains characters that no key has.`)
+    keys.set(name, key)
+  }
+  return keys
+}

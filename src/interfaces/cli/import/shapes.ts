@@ -1,0 +1,75 @@
+/** Neutral shapes of what an import brings: each provider is read into them, and one writer stores them. */
+
+export const KINDS = ['domains', 'suppressions', 'templates', 'contacts', 'webhooks'] as const
+export type Kind = (typeof KINDS)[number]
+
+export interface SourceDomain {
+  name: string
+  openTracking?: boolean | undefined
+  clickTracking?: boolean | undefined
+  /** Whether mail is sent over TLS only. */
+  enforcesTls?: boolean | undefined
+}
+
+export interface SourceSuppression {
+  email: string
+  reason: 'bounce' | 'complaint' | 'manual'
+  /** Time of the entry in ms since the epoch; null if the provider does not tell it. */
+  at: number | null
+}
+
+export interface SourceTemplate {
+  /** Id at the provider. */
+  id: string
+  name: string
+  alias: string | null
+  from: string | null
+  replyTo: readonly string[]
+  subject: string | null
+  html: string | null
+  text: string | null
+  /** Declared variables, as the API of the service takes them. */
+  variables: readonly object[]
+  isPublished: boolean
+  /** Parts that could not be translated, each with its reason. */
+  untranslated: readonly string[]
+}
+
+export interface SourceContact {
+  email: string
+  firstName: string | null
+  lastName: string | null
+  unsubscribed: boolean
+  properties: Readonly<Record<string, unknown>>
+}
+
+/** Contacts of one list. A list may come in several parts. */
+export interface SourceContacts {
+  list: string
+  contacts: readonly SourceContact[]
+}
+
+export interface SourceWebhook {
+  url: string
+  /** Event types of the service. */
+  events: readonly string[]
+  /** Events of the provider that the service does not have. */
+  unknownEvents: readonly string[]
+}
+
+/** Reader of one provider. A kind that the provider does not have is absent. */
+export interface ImportSource {
+  domains?(): AsyncIterable<SourceDomain>
+  suppressions?(): AsyncIterable<SourceSuppression>
+  templates?(): AsyncIterable<SourceTemplate>
+  contacts?(): AsyncIterable<SourceContacts>
+  webhooks?(): AsyncIterable<SourceWebhook>
+  /** Things of the account that no import brings, each as a sentence. */
+  notes?(): Promise<readonly string[]>
+}
+
+/** Parses the time of a provider. */
+export function timeOf(text: string | null | undefined): number | null {
+  const at = text ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? null : at
+}

@@ -1,0 +1,69 @@
+/** API of another service on loopback: a test says what it has, in the shapes of its documentation. */
+import { startWebHost } from './web-host.ts'
+
+export interface FakeRequest {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export interface FakeReply {
+  status?: number
+  headers?: Record<string, string>
+  body: unknown
+}
+
+export interface FakeApi {
+  url: string
+  /** `GET /domains`, with the query, in their order. */
+  calls: string[]
+  /** Replies in place of the usual ones, taken one by one by requests for the path. */
+  instead: Map<string, FakeReply[]>
+  close(): Promise<void>
+}
+
+export interface FakeApiOptions {
+  /** Headers of credentials with their values; a request must have one of them. */
+  credentials: Readonly<Record<string, string>>
+  /** Reply to any other request. */
+  denied: FakeReply
+  /** Replies by path; undefined: 404. */
+  answer(request: FakeRequest): FakeReply | undefined
+}
+
+export async function startFakeApi({ credentials, denied, answer }: FakeApiOptions): Promise<FakeApi> {
+  const instead = new Map<string, FakeReply[]>()
+  const calls: string[] = []
+  const host = await startWebHost({
+    certificate: null,
+    answer({ method, path, headers }, response) {
+      const { pathname, searchParams: query } = new URL(path, 'http://fake')
+      calls.push(`${method} ${path}`)
+      const isKnown = Object.entries(credentials).some(([header, value]) => headers[header] === value)
+      const reply = isKnown
+        ? (instead.get(pathname)?.shift() ??
+          answer({ method, path: pathname, query, headers }) ?? {
+            status: 404,
+            body: { message: 'Not found' },
+          })
+        : denied
+      response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+      response.end(JSON.stringify(reply.body))
+    },
+  })
+  return { url: `http://127.0.0.1:${host.port}`, calls, instead, close: () => host.close() }
+}
+
+/** Part of a list by offset, at most `most` entries. */
+export function slice<T>(items: readonly T[], offset: number, limit: number, most: number): T[] {
+  return items.slice(offset, offset + Math.min(limit, most))
+}
+
+/** Page of a list by the id of the last entry of the page before. */
+export function pageAfter<T extends { id: string }>(items: readonly T[], query: URLSearchParams, most = 100) {
+  const after = query.get('after')
+  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+  const data = slice(items, from, Number(query.get('limit') ?? 20), most)
+  return { object: 'list', has_more: from + data.length < items.length, data }
+}
