@@ -347,8 +347,13 @@ export const schema = {
     }),
   },
   admin: {
-    email: text('', 'Email address of the first user.', { shown: '`admin@<mail_host>`' }),
-    password: optionalText('Password of the first user.', { shown: 'generated', secret: true }),
+    email: text('', 'Email address of the first user. Read at the first start only.', {
+      shown: '`admin@<mail_host>`',
+    }),
+    password: optionalText('Password of the first user. Read at the first start only.', {
+      shown: 'generated',
+      secret: true,
+    }),
     credentialsFile: optionalText(
       'File to which the first start writes the first password and API key (mode 0600) instead of printing them. A relative path is resolved against `data_dir`.',
     ),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import {
   destinationLimits,
@@ -46,6 +47,16 @@ test('limits come from the operator, then the table, then the defaults; a host h
   assert.equal(limitsOf('aspmx.l.google.com'), limitsOf('google'))
   assert.is(limitsOf('apple').messagesPerConnection, 5)
   assert.equal(limitsOf('mx.there.test'), USUAL_LIMITS)
+})
+
+test('the table of concurrent sessions in docs/operations.md is that of the program', () => {
+  const page = readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| (\d+) \| (`.*) \|$/gm)]
+  const documented = rows.flatMap(([, sessions, names]) =>
+    [...names!.matchAll(/`([\w-]+)`/g)].map(([, name]) => [name!, Number(sessions)] as const),
+  )
+  const limits = PROVIDERS.map(({ name, connections }) => [name, connections] as const)
+  assert.equal(new Map(documented.toSorted()), new Map(limits.toSorted()))
 })
 
 test.run()
