@@ -6,6 +6,7 @@ export interface FakeRequest {
   path: string
   query: URLSearchParams
   headers: Readonly<Record<string, string | string[] | undefined>>
+  body: string
 }
 
 export interface FakeReply {
@@ -37,13 +38,13 @@ export async function startFakeApi({ credentials, denied, answer }: FakeApiOptio
   const calls: string[] = []
   const host = await startWebHost({
     certificate: null,
-    answer({ method, path, headers }, response) {
+    answer({ method, path, headers, body }, response) {
       const { pathname, searchParams: query } = new URL(path, 'http://fake')
       calls.push(`${method} ${path}`)
       const isKnown = Object.entries(credentials).some(([header, value]) => headers[header] === value)
       const reply = isKnown
         ? (instead.get(pathname)?.shift() ??
-          answer({ method, path: pathname, query, headers }) ?? {
+          answer({ method, path: pathname, query, headers, body: body.toString() }) ?? {
             status: 404,
             body: { message: 'Not found' },
           })

@@ -1,10 +1,13 @@
 /** `mailhorn import …` brings an account of another service here. */
+import type { Clock } from '../../lib/clock.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { textOf } from './command.ts'
 import { CommandError, UsageError } from './control/result.ts'
 import { type Api, createApi } from './import/api.ts'
+import { mailgunSource } from './import/providers/mailgun.ts'
 import { postmarkSource } from './import/providers/postmark.ts'
 import { resendSource } from './import/providers/resend.ts'
+import { sendgridSource } from './import/providers/sendgrid.ts'
 import { runImport } from './import/run.ts'
 import { type ImportSource, KINDS, type Kind } from './import/shapes.ts'
 
@@ -24,7 +27,7 @@ interface Provider {
   keys: readonly Key[]
   /** What it has, for the help. */
   has: string
-  open(keys: ReadonlyMap<string, string>, connect: Connect): ImportSource
+  open(keys: ReadonlyMap<string, string>, connect: Connect, clock: Clock): ImportSource
 }
 
 /** Opens the API of the provider with the key of a variable. */
@@ -63,6 +66,31 @@ const PROVIDERS: readonly Provider[] = [
       )
     },
   },
+  {
+    name: 'sendgrid',
+    title: 'SendGrid',
+    baseUrl: 'https://api.sendgrid.com',
+    keys: [
+      { variable: 'SENDGRID_API_KEY', about: 'an API key with read access, and full access to marketing' },
+    ],
+    has: 'domains, suppressions, dynamic templates, lists with their contacts, unsubscribe groups, webhooks',
+    open: (keys, connect, clock) =>
+      sendgridSource(
+        connect('SENDGRID_API_KEY', { authorization: `Bearer ${keys.get('SENDGRID_API_KEY')}` }),
+        clock,
+      ),
+  },
+  {
+    name: 'mailgun',
+    title: 'Mailgun',
+    baseUrl: 'https://api.mailgun.net',
+    keys: [{ variable: 'MAILGUN_API_KEY', about: 'an API key of the account' }],
+    has: 'domains, suppressions, templates, mailing lists with their members, webhooks of all domains',
+    open: (keys, connect) =>
+      mailgunSource(
+        connect('MAILGUN_API_KEY', { authorization: basic('api', keys.get('MAILGUN_API_KEY')!) }),
+      ),
+  },
 ]
 
 export const importCliCommands: readonly CliCommand[] = PROVIDERS.map(provider => ({
@@ -78,6 +106,11 @@ export const importCliCommands: readonly CliCommand[] = PROVIDERS.map(provider =
   },
   run: input => importFrom(provider, input),
 }))
+
+/** Writes a user and a password as HTTP sends them. */
+function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
 
 function detailsOf({ title, keys, has, baseUrl }: Provider): string {
   const width = Math.max(TOKEN.length, ...keys.map(({ variable }) => variable.length))
@@ -120,7 +153,7 @@ async function importFrom(provider: Provider, input: CommandInput) {
   return runImport({
     provider: provider.name,
     title: provider.title,
-    source: provider.open(keys, connect),
+    source: provider.open(keys, connect, clock),
     service,
     kinds,
     isDryRun: values['dry-run'] === true,

@@ -2,6 +2,7 @@
  * HTTP client of imports, for providers and for the service itself: waits where a rate limit asks for it,
  * repeats requests that may be repeated, and turns every failure into one line without the credential.
  */
+import { gunzipSync } from 'node:zlib'
 import * as z from 'zod'
 import { type Clock, sleep } from '../../../lib/clock.ts'
 import { CommandError, printable } from '../control/result.ts'
@@ -33,6 +34,24 @@ export interface Api {
    * @throws ApiFailure
    */
   send<S extends z.ZodType>(schema: S, method: Method, path: string, body: object): Promise<z.output<S>>
+}
+
+/**
+ * Downloads a file that a reply names, which may be on another server and therefore gets no credential.
+ * @throws ApiFailure
+ */
+export async function download(name: string, url: string): Promise<string> {
+  const fault = (words: string) =>
+    new ApiFailure(`A file of ${name} cannot be downloaded: ${shown(words)}`, null)
+  try {
+    const response = await fetch(url)
+    if (!response.ok) throw fault(`status ${response.status}`)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+  } catch (error) {
+    if (error instanceof ApiFailure) throw error
+    throw fault((error as Error).message)
+  }
 }
 
 /** Failure of a request. Its message is one line for the user. */

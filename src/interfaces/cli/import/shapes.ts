@@ -73,3 +73,14 @@ export function timeOf(text: string | null | undefined): number | null {
   const at = text ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? null : at
 }
+
+/** Returns a contact of whom only is known that they left. */
+export function leftContact(email: string): SourceContact {
+  return { email, firstName: null, lastName: null, unsubscribed: true, properties: {} }
+}
+
+/** Splits the one name of a provider: the first word is the first name. */
+export function namesIn(name: string | null | undefined): Pick<SourceContact, 'firstName' | 'lastName'> {
+  const [first, ...others] = (name ?? '').trim().split(/\s+/)
+  return { firstName: first || null, lastName: others.join(' ') || null }
+}

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { type Api, byOffset } from '../api.ts'
 import { placeholder, type TranslateTag, translated } from '../placeholders.ts'
-import { type ImportSource, type SourceSuppression, timeOf } from '../shapes.ts'
+import { type ImportSource, leftContact, type SourceSuppression, timeOf } from '../shapes.ts'
 
 const PAGE = 300
 
@@ -65,13 +65,7 @@ export function postmarkSource(server: Api, account: Api | undefined): ImportSou
         if (left.length > 0)
           yield {
             list: stream.name,
-            contacts: left.map(({ email }) => ({
-              email,
-              firstName: null,
-              lastName: null,
-              unsubscribed: true,
-              properties: {},
-            })),
+            contacts: left.map(({ email }) => leftContact(email)),
           }
       }
     },
