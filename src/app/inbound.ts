@@ -4,6 +4,7 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import { networks } from '../lib/networks.ts'
 import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
 import { InboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
@@ -56,6 +57,7 @@ export async function startInboundService(context: AppContext): Promise<AddressI
     mailHost,
     certificates: security.certificates,
     connectionsMax: fdBudget(config).smtp,
+    trustedProxies: networks(config.smtp.trustedProxies),
     newPerMinute: connectionsPerMinute,
     admit: createRcptPolicy({
       reportRecipientOf: recipient =>

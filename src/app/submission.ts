@@ -63,6 +63,7 @@ export async function startSubmissionService(
       listen,
       isTls: name === 'submission_tls',
       connectionsMax: fdBudget(config).smtp,
+      trustedProxies: networks(config.smtp.trustedProxies),
       mailHost,
       certificates: security.certificates,
       admission,

@@ -68,7 +68,7 @@ export const schema = {
     baseUrl: text('', 'Public URL of the API and the dashboard, used in links; derived from `http.listen`.', {
       shown: 'derived',
     }),
-    trustedProxies: networks('Proxies whose `X-Forwarded-*` headers are trusted.'),
+    trustedProxies: networks('[Proxies](proxies.md) that may name the client of a request.'),
     connectionsPerClient: integer(
       200,
       'Maximum number of open connections per client address (IPv6: /56) to each HTTP listener. `http.trusted_proxies` are exempt. This machine may use half of all connections if that is more.',
@@ -111,6 +111,7 @@ export const schema = {
         'Email address of the user whose account sends the relayed mail. Default: the first account.',
       ),
     },
+    trustedProxies: networks('[Proxies](proxies.md) that begin each connection with a PROXY header.'),
     tls: {
       certFile: optionalText('Certificate chain of the mail listeners (PEM file).'),
       keyFile: optionalText('Private key of the certificate (PEM file).'),

@@ -18,6 +18,7 @@ interface Scripted {
   admit: RcptPolicy
   take: InboundListenerOptions['take']
   connectionsMax: number
+  trustedProxies: InboundListenerOptions['trustedProxies']
   /** Writes a block of a message. */
   write(block: Uint8Array): Promise<void>
 }
@@ -29,7 +30,13 @@ export const admitAll: RcptPolicy = async recipient => ({
 })
 
 export async function openInboundListener(t: TestContext, scripted: Partial<Scripted> = {}) {
-  const { admit = admitAll, take = async () => {}, write = async () => {}, connectionsMax } = scripted
+  const {
+    admit = admitAll,
+    take = async () => {},
+    write = async () => {},
+    connectionsMax,
+    trustedProxies,
+  } = scripted
   const left = { blobs: 0 }
   const metrics = createMetrics()
   const clock = createManualClock()
@@ -42,6 +49,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       newPerMinute: 0,
       connectionsMax,
+      trustedProxies,
       admit,
       take,
       openBlob() {

@@ -61,6 +61,8 @@ interface SubmissionOptions {
   isTls: boolean
   /** Number of connections that may be open at the same time. */
   connectionsMax?: number | undefined
+  /** Proxies whose connections must begin with a PROXY header. */
+  trustedProxies?: Networks | undefined
   mailHost: string
   certificates: Certificates
   admission: Admission
@@ -133,6 +135,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     clock,
     report,
     connectionsMax,
+    trustedProxies: options.trustedProxies,
     userOf: user => signedInAs(user, admission),
     perNetworkMax: CONNECTIONS_PER_CLIENT_MAX,
     newPerMinute: NEW_PER_MINUTE_MAX,

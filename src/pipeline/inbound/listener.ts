@@ -11,6 +11,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Networks } from '../../lib/networks.ts'
 import { HOPS_MAX } from '../../protocols/mime/read/head.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import type { BlobStream } from '../../store/blobs/stream.ts'
@@ -32,6 +33,8 @@ export interface InboundListenerOptions {
   certificates: Certificates
   /** Number of connections that may be open at the same time. */
   connectionsMax?: number | undefined
+  /** Proxies whose connections must begin with a PROXY header. */
+  trustedProxies?: Networks | undefined
   /** Number of new connections one client network may open per minute; 0 means no limit. */
   newPerMinute: number
   admit: RcptPolicy
@@ -71,7 +74,8 @@ export function startInboundListener(options: InboundListenerOptions): Promise<L
 }
 
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, report } = options
+  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, trustedProxies, report } =
+    options
   const notAdmitted = createReplyTo(451, options)
   /** Accepted recipients of the open transactions, keyed by envelope. */
   const named = new WeakMap<object, Map<string, LocalRecipient>>()
@@ -114,6 +118,7 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       clock,
       newPerMinute,
       connectionsMax,
+      trustedProxies,
       report,
       perNetworkMax: CONNECTIONS_PER_NETWORK_MAX,
       connectionMsMax: CONNECTION_MS_MAX,

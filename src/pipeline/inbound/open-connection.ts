@@ -11,14 +11,17 @@ import { type Connection, waitsForUs } from './smtp-connection.ts'
 /** A connection from the moment TCP accepts it until it is closed. */
 export interface OpenConnection {
   readonly id: string
-  readonly address: string
-  readonly netblock: string
+  /** Address of the client; while a trusted proxy has not named it, that of the proxy. */
+  address: string
+  netblock: string
+  /** Whether the connection counts for the network of the client. */
+  isCounted: boolean
   readonly socket: Socket
   /** The TLS socket once a handshake has begun; before, the TCP socket. */
   top: Socket
-  /** Undefined until the handshake of an implicit-TLS listener has finished. */
+  /** Undefined until the PROXY header and the handshake of an implicit-TLS listener are complete. */
   connection: Connection | undefined
-  /** Time limit of a TLS handshake in progress. */
+  /** Time limit of the PROXY header or TLS handshake in progress. */
   handshake: Timer | undefined
   /** Maximum duration of the connection. */
   longest: Timer | undefined

@@ -10,6 +10,7 @@ import type { PassThrough, Writable } from 'node:stream'
 import type { FairTurns } from '../../lib/fair-turns.ts'
 import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { printableAscii } from '../../lib/printable-ascii.ts'
+import { holdsProxyHeader } from '../../lib/proxy-header.ts'
 import { holdOnePiece, joinSmallReads } from '../../lib/small-reads.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { endAfterCommands, endAfterErrors } from './command-limits.ts'
@@ -345,7 +346,8 @@ function strict(parser: Parser): Parser {
   let endsInReturn = false
   parser._write = (chunk, encoding, next) => {
     if (parser._dataMode || parser.isClosed || chunk.length === 0) return write(chunk, encoding, next)
-    if (holdsBareLineEnd(chunk, endsInReturn)) return next(new Error('5.5.2 Lines end in CR LF'))
+    if (holdsBareLineEnd(chunk, endsInReturn))
+      return next(new Error(faultOf(chunk.toString('latin1')) ?? '5.5.2 Lines end in CR LF'))
     endsInReturn = chunk.at(-1) === CR
     line.add(chunk)
     if (parser._remainder.length + line.length > LINE_BYTES_MAX && !chunk.includes(LF))
@@ -363,6 +365,7 @@ function strict(parser: Parser): Parser {
 }
 
 function faultOf(text: string): string | undefined {
+  if (holdsProxyHeader(text)) return '5.7.1 A PROXY header is taken from smtp.trusted_proxies only'
   if (OF_HTTP.test(text)) return '5.5.1 This is not HTTP'
   if (IMPATIENT.test(text)) return '5.5.0 Wait for the reply'
   return undefined

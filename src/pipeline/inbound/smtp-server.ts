@@ -9,6 +9,8 @@ import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { FairTurns } from '../../lib/fair-turns.ts'
+import type { Networks } from '../../lib/networks.ts'
+import { type ProxyHeader, takeProxyHeader } from '../../lib/proxy-header.ts'
 import { netblockOf } from '../../protocols/dns/netblock.ts'
 import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
 import { MinDataRate } from './min-data-rate.ts'
@@ -21,10 +23,13 @@ interface StrictOptions extends ConnectionTerms, SmtpSettings {
   connectionMsMax: number
   /** Maximum number of open connections, handshakes included. */
   connectionsMax?: number | undefined
+  /** Proxies whose connections must begin with a PROXY header. */
+  trustedProxies?: Networks | undefined
   /** Whether the higher minimum data rate applies. It also applies while half of the connections are open. */
   isBusy?(): boolean
 }
 
+const PROXY_HEADER_TIMEOUT_MS = 5_000
 /** Timeout of a TLS handshake. */
 const HANDSHAKE_TIMEOUT_MS = 30_000
 /** Timeout of a TLS handshake while more than `BUSY_SHARE` of the connections are open. */
@@ -39,6 +44,9 @@ const LINGERING_SHARE = 0.25
 /** Interval at which the data rates of messages are checked. */
 const RATE_CHECK_INTERVAL_MS = 2_000
 const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
+const NO_HEADER_YET = '4.4.2 The proxy has not sent its PROXY header in time'
+const NO_TLS =
+  '4.7.0 The connection does not begin with TLS, or with a PROXY header and is not from smtp.trusted_proxies'
 const EVICTED = '4.3.2 All connections are in use, and this one made no progress; try again later'
 
 /** Settings common to all mail listeners. */
@@ -138,30 +146,53 @@ export class StrictSmtpServer extends SMTPServer {
       socket.destroy() // the client has already disconnected
       return
     }
-    const refusal = this.#refusalOf(address)
-    if (refusal !== undefined) {
-      this.#refuse(socket, refusal, address)
-      return
+    const isOfProxy = this.#options.trustedProxies?.contains(address) === true
+    const refusal = isOfProxy ? undefined : this.#limit.enter(address)
+    if (refusal !== undefined) return void this.#refuse(socket, refusal, address)
+    if (this.#open.size >= this.#connectionsMax && !this.#evictOne()) {
+      if (!isOfProxy) this.#limit.leave(address)
+      return void this.#refuse(socket, ALL_TAKEN, address)
     }
-    const open = this.#add(socket, address)
+    const open = this.#add(socket, address, !isOfProxy)
+    if (isOfProxy) this.#awaitProxyHeader(open)
+    else this.#begin(open)
+  }
+
+  #awaitProxyHeader(open: OpenConnection): void {
+    const { socket, address } = open
+    const refuse = (text: string) => {
+      this.#open.delete(open.id)
+      this.#stopTimers(open)
+      this.#refuse(socket, text, open.address)
+    }
+    this._pendingSockets.set(socket, socket) // destroyed when the server closes
+    socket.once('close', () => this._pendingSockets.delete(socket))
+    open.handshake = this.#clock.timer(PROXY_HEADER_TIMEOUT_MS, () => refuse(NO_HEADER_YET))
+    takeProxyHeader(socket, header => {
+      if (!this.#open.has(open.id)) return
+      this.#endHandshake(open)
+      this._pendingSockets.delete(socket)
+      if (header.kind !== 'valid') return refuse(refusalOf(header))
+      open.address = header.client ?? address
+      open.netblock = netblockOf(open.address)
+      const refusal = this.#limit.enter(open.address)
+      if (refusal !== undefined) return refuse(refusal)
+      open.isCounted = true
+      this.#begin(open)
+    })
+  }
+
+  #begin(open: OpenConnection): void {
     if (this.options.secure) this.#secure(open)
-    else this.#start(open, socket)
+    else this.#start(open, open.socket)
   }
 
-  /** @returns undefined when the connection is accepted, which counts it for the client's network */
-  #refusalOf(address: string): string | undefined {
-    const refusal = this.#limit.enter(address)
-    if (refusal !== undefined) return refusal
-    if (this.#open.size < this.#connectionsMax || this.#evictOne()) return undefined
-    this.#limit.leave(address)
-    return ALL_TAKEN
-  }
-
-  #add(socket: Socket, address: string): OpenConnection {
+  #add(socket: Socket, address: string, isCounted: boolean): OpenConnection {
     const open: OpenConnection = {
       id: (this.#made++).toString(36),
       address,
       netblock: netblockOf(address),
+      isCounted,
       socket,
       top: socket,
       connection: undefined,
@@ -189,6 +220,7 @@ export class StrictSmtpServer extends SMTPServer {
       this.#endHandshake(open)
       if (error) {
         socket.destroy()
+        if (error.code === 'ERR_SSL_WRONG_VERSION_NUMBER') this.#options.report.turnedAway(421, NO_TLS, open)
         this.emit('error', error)
       } else if (secure && this.#open.has(open.id)) this.#start(open, secure)
       else secure?.destroy()
@@ -198,7 +230,7 @@ export class StrictSmtpServer extends SMTPServer {
 
   #start(open: OpenConnection, socket: Socket): void {
     this.#starting = open
-    this.connect(socket, { id: open.id })
+    this.connect(socket, { id: open.id, remoteAddress: open.address })
     this.#starting = undefined
     const { connection } = open
     if (!connection) return
@@ -282,7 +314,7 @@ export class StrictSmtpServer extends SMTPServer {
   #gone(open: OpenConnection): void {
     this.#open.delete(open.id)
     this.#stopTimers(open)
-    this.#limit.leave(open.address)
+    if (open.isCounted) this.#limit.leave(open.address)
     if (!open.linger) return
     this.#lingering -= 1
     open.linger.cancel()
@@ -320,4 +352,11 @@ export class StrictSmtpServer extends SMTPServer {
       ? this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates())
       : undefined
   }
+}
+
+/** The proxy is set up wrongly: without its header, the server would greet a client that it does not know. */
+function refusalOf(header: Exclude<ProxyHeader, { kind: 'valid' }>): string {
+  return header.kind === 'absent'
+    ? '4.3.5 A connection from smtp.trusted_proxies begins with a PROXY header'
+    : `4.3.5 The PROXY header is refused: ${header.reason}`
 }

@@ -7,6 +7,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../lib/clock.ts'
+import { takeProxyHeader } from '../../../lib/proxy-header.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { type ClientConnection, type Connections, connectionOf } from './connections.ts'
 import { endConnection, headerLines, type RawRefusal, rawRefusal } from './last-words.ts'
@@ -47,7 +48,7 @@ export function guardConnections(
   const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 'late') })
   const turns = new ParserTurns()
   const open = (connection: ClientConnection, stream: Socket) => {
-    connections.open(connection, stream, clock.monotonic())
+    connection.open(stream, clock.monotonic())
     const feed = new RequestFeed(connection, stream, turns, () => refuse(connection, 'crumbs'))
     connection.readOn = () => feed.readOn()
     if (turns.isOver) feed.waitForTurn()
@@ -63,15 +64,20 @@ export function guardConnections(
     }
   }
   const handshakes = new Map<string, ClientConnection>()
+  const beginInRuntime = listenerOfRuntime(server)
+  const begin = (connection: ClientConnection) => {
+    beginInRuntime(connection.socket)
+    if (!isSecure) return open(connection, connection.socket)
+    const name = endsOf(connection.socket)
+    handshakes.set(name, connection)
+    connection.socket.once('close', () => handshakes.delete(name))
+  }
   server.on('connection', (socket: Socket) => {
     const connection = connections.admit(socket, clock.monotonic())
     turns.accept()
     if (!connection) return
     watch.start()
-    if (!isSecure) return open(connection, socket)
-    const name = endsOf(socket)
-    handshakes.set(name, connection)
-    socket.once('close', () => handshakes.delete(name))
+    beginAsClient(connection, connections, begin)
   })
   server.on('secureConnection', (stream: Socket) => {
     const connection = handshakes.get(endsOf(stream))
@@ -87,6 +93,28 @@ export function guardConnections(
     }),
   )
   server.once('close', () => watch.stop())
+}
+
+/** Takes over the accepted connections from the runtime. @returns a function that hands one on to it */
+function listenerOfRuntime(server: Server<typeof ReceivedRequest>): (socket: Socket) => void {
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  return socket => {
+    for (const listener of listeners) listener.call(server, socket)
+  }
+}
+
+/** Reads the PROXY header of a trusted proxy, if any. A malformed one is left to be refused as a request. */
+function beginAsClient(
+  connection: ClientConnection,
+  connections: Connections,
+  begin: (connection: ClientConnection) => void,
+): void {
+  if (!connections.isOfProxy(connection)) return void begin(connection)
+  takeProxyHeader(connection.socket, header => {
+    const client = header.kind === 'valid' ? header.client : undefined
+    if (client === undefined || connections.moveTo(client, connection)) begin(connection)
+  })
 }
 
 /** Identifies a connection while its TLS socket is not known. */

@@ -83,7 +83,7 @@ export class ConnectionWatch {
     }
     if (connection.requestCount === 0) {
       if (now - connection.since < HEAD_LIMIT_MS) return
-      if (stream.bytesRead === 0) connection.destroy()
+      if (!connection.hasReceived) connection.destroy()
       else this.#options.onLate(connection)
       return
     }

@@ -34,8 +34,12 @@ type Tracked = object & { [CONNECTION]?: ClientConnection }
 export class ClientConnection {
   /** Accepted socket; for TLS, the carrier of `stream`. */
   readonly socket: Socket
-  /** Stream from which requests are read; undefined during the TLS handshake. */
+  /** Stream from which requests are read; undefined during the PROXY header and the TLS handshake. */
   stream: Socket | undefined
+  /** Bytes that the stream had read before the first request. */
+  #bytesBefore = 0
+  /** Address of the client, as a trusted proxy has named it before the first request, or that of the socket. */
+  address: string
   /** Monotonic time of the accept or of the end of the TLS handshake, in ms. */
   since: number
   /** Number of requests that have started. */
@@ -64,12 +68,13 @@ export class ClientConnection {
   onAnswered: (() => void) | undefined
   /** Called after each reply. Reads on if reading was stopped because requests wait. */
   readOn: (() => void) | undefined
-  readonly network: ClientNetwork
+  network: ClientNetwork
   /** Index in the array of open connections. */
   number = -1
 
-  constructor(socket: Socket, network: ClientNetwork, now: number) {
+  constructor(socket: Socket, address: string, network: ClientNetwork, now: number) {
     this.socket = socket
+    this.address = address
     this.network = network
     this.since = now
   }
@@ -84,7 +89,20 @@ export class ClientConnection {
 
   /** Tells whether no byte of a request has arrived yet, or none will be read any more. */
   get isUnused(): boolean {
-    return this.isClosing || !this.stream || (this.requestCount === 0 && this.stream.bytesRead === 0)
+    return this.isClosing || !this.stream || (this.requestCount === 0 && !this.hasReceived)
+  }
+
+  /** Tells whether the stream has read bytes since it was opened. */
+  get hasReceived(): boolean {
+    return this.stream !== undefined && this.stream.bytesRead > this.#bytesBefore
+  }
+
+  /** Sets the stream from which requests are read. */
+  open(stream: Socket, now: number): void {
+    this.stream = stream
+    this.#bytesBefore = stream.bytesRead - stream.readableLength
+    this.since = now
+    ;(stream as Tracked)[CONNECTION] = this
   }
 
   /** Must be called when the request is the next to be answered. */
@@ -141,28 +159,58 @@ export class Connections implements Iterable<ClientConnection> {
    * @returns undefined if there is no place; the socket is destroyed
    */
   admit(socket: Socket, now: number): ClientConnection | undefined {
-    const network = this.#networkOf(socket.remoteAddress ?? '')
-    const isCrowd = network.connectionCount >= network.maxConnections
+    const address = socket.remoteAddress ?? ''
+    const network = this.#networkOf(address)
     const hasRoom =
-      (!isCrowd || this.#makeRoom(network)) &&
-      (this.#open.size < this.#limits.maxConnections || this.#makeRoom())
-    if (!hasRoom || socket.remoteAddress === undefined) {
+      this.#hasRoomIn(network) && (this.#open.size < this.#limits.maxConnections || this.#makeRoom())
+    if (!hasRoom || address === '') {
       socket.destroy()
       return undefined
     }
-    const connection = new ClientConnection(socket, network, now)
+    const connection = new ClientConnection(socket, address, network, now)
     connection.number = this.#open.put(connection)
-    network.connectionCount++
-    this.#networks.set(network.name, network)
+    this.#enter(network)
     socket.once('close', () => this.#forget(connection))
     return connection
   }
 
-  /** Sets the stream from which requests are read. */
-  open(connection: ClientConnection, stream: Socket, now: number): void {
-    connection.stream = stream
-    connection.since = now
-    ;(stream as Tracked)[CONNECTION] = connection
+  /** Tells whether the connection is from a trusted proxy, which may name its client. */
+  isOfProxy({ address }: ClientConnection): boolean {
+    return this.#trusted.contains(address)
+  }
+
+  /**
+   * Counts the connection for the client that a proxy has named, and closes another one of that client if
+   * that is needed.
+   *
+   * @returns false if there is no place; the connection is destroyed
+   */
+  moveTo(address: string, connection: ClientConnection): boolean {
+    if (connection.number < 0) return false
+    const network = this.#networkOf(address)
+    if (!this.#hasRoomIn(network)) {
+      connection.destroy()
+      return false
+    }
+    this.#leave(connection.network)
+    this.#enter(network)
+    connection.address = address
+    connection.network = network
+    return true
+  }
+
+  #hasRoomIn(network: ClientNetwork): boolean {
+    return network.connectionCount < network.maxConnections || this.#makeRoom(network)
+  }
+
+  #enter(network: ClientNetwork): void {
+    network.connectionCount++
+    this.#networks.set(network.name, network)
+  }
+
+  #leave(network: ClientNetwork): void {
+    network.connectionCount--
+    if (network.connectionCount === 0) this.#networks.delete(network.name)
   }
 
   #networkOf(address: string): ClientNetwork {
@@ -208,9 +256,7 @@ export class Connections implements Iterable<ClientConnection> {
     if (connection.number < 0) return
     this.#open.drop(connection.number)
     connection.number = -1
-    const { network } = connection
-    network.connectionCount--
-    if (network.connectionCount === 0) this.#networks.delete(network.name)
+    this.#leave(connection.network)
   }
 }
 

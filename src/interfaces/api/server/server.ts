@@ -40,7 +40,10 @@ export interface ServerOptions {
   maxConnections?: number
   /** Maximum number of connections of one client network (an IPv4 address or an IPv6 /56). */
   maxPerClient?: number
-  /** Addresses or CIDR ranges to which `maxPerClient` does not apply. */
+  /**
+   * Addresses or CIDR ranges to which `maxPerClient` does not apply, and whose PROXY headers are taken for
+   * true.
+   */
   trustedProxies?: readonly string[]
   /** Called when a connection could not be accepted, for example for lack of file descriptors. */
   onError?: (error: Error) => void

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import * as assert from 'uvu/assert'
 import { createClientAddress } from '../../../../../src/interfaces/api/server/client-address.ts'
 import { suite } from '../../../../kit/suite.ts'
@@ -45,6 +46,36 @@ for (const [what, forwarded, expected] of [
 test('client address: several header lines are one list', () => {
   assert.is(addressOf([PROXY], PROXY, ['198.51.100.1', CLIENT]), CLIENT)
 })
+
+for (const [what, forwarded, expected] of [
+  ['one hop', `for=${CLIENT}`, CLIENT],
+  ['further parameters', `by=10.0.0.1;FOR=${CLIENT};proto=https;host="a.example"`, CLIENT],
+  ['a port', `for="${CLIENT}:4711"`, CLIENT],
+  ['IPv6', 'for="[2001:db8::7]"', '2001:db8::7'],
+  ['IPv6 with a port', 'for="[2001:db8::7]:4711";proto=http', '2001:db8::7'],
+  ['IPv4 in IPv6', `for="[::ffff:${CLIENT}]"`, CLIENT],
+  ['what the client claims before it', `for=198.51.100.1, for=${CLIENT}`, CLIENT],
+  ['a chain of trusted proxies', `for=198.51.100.1, for=${CLIENT}, for=10.0.0.3,for="10.0.0.1:1"`, CLIENT],
+  ['a quote that the client leaves open', `for=198.51.100.1;x=", for="${CLIENT}"`, CLIENT],
+  ['an open quote behind a backslash', `for="198.51.100.1\\", for="${CLIENT}";x="\\""`, CLIENT],
+  ['another element within quotes', `for=${CLIENT};host="a, for=198.51.100.1;x=y"`, CLIENT],
+  ['another parameter within quotes', `host="a;for=198.51.100.1;x=y";for=${CLIENT}`, CLIENT],
+  ['two addresses in one element', `for=198.51.100.1;for=${CLIENT}`, PROXY],
+  ['nothing but trusted hops', 'for=10.0.0.3', PROXY],
+  ['a hidden client', 'for=198.51.100.1, for=_hidden', PROXY],
+  ['an unknown client', 'for=198.51.100.1, for=unknown', PROXY],
+  ['an element without an address', 'for=198.51.100.1, proto=https', PROXY],
+  ['an empty element', 'for=198.51.100.1,', PROXY],
+  ['garbage', 'for=198.51.100.1, for 192.0.2.7', PROXY],
+  ['an empty header', '', PROXY],
+] as const)
+  test(`client address: Forwarded with ${what} gives ${expected}`, () => {
+    const of = (headers: IncomingHttpHeaders, remoteAddress = PROXY) =>
+      createClientAddress(['10.0.0.0/8'])(request({ headers, remoteAddress }))
+    assert.is(of({ forwarded }), expected)
+    assert.is(of({ forwarded }, '192.0.2.99'), '192.0.2.99', 'from an untrusted peer')
+    assert.is(of({ forwarded, 'x-forwarded-for': '203.0.113.1' }), '203.0.113.1')
+  })
 
 test('client address: proxies are trusted by address and by range, IPv4 and IPv6', () => {
   assert.is(addressOf(['192.168.0.0/16'], '192.168.7.7', CLIENT), CLIENT)
