@@ -64,6 +64,8 @@ export interface App {
   baseUrl: string
   /** Address of the HTTPS listener; null when it is off. */
   secureAddress: { address: string; port: number } | null
+  /** Address of the listener for metrics; null when it is off. */
+  metricsAddress: { address: string; port: number } | null
   dnsAddress: { host: string; port: number } | null
   /** Address of the SMTP listener for inbound mail; null when it is off. */
   inboundAddress: { address: string; port: number } | null
@@ -128,6 +130,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   return {
     baseUrl: http.baseUrl,
     secureAddress: http.secureAddress,
+    metricsAddress: http.metricsAddress,
     dnsAddress: dns.address,
     inboundAddress,
     submission,

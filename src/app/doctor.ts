@@ -148,9 +148,9 @@ export async function examineHost(
   return await examineAll(examinations, clock)
 }
 
-function plannedListeners({ http, acme, smtp, dns }: Config): PlannedListener[] {
+function plannedListeners({ http, acme, smtp, dns, metrics }: Config): PlannedListener[] {
   const tcp = [
-    ...[http.listen, http.tlsListen, acme.listen],
+    ...[http.listen, http.tlsListen, acme.listen, metrics.listen],
     ...[smtp.inbound.listen, smtp.submission.listen, smtp.submissionTls.listen],
     ...dns.listen,
   ].filter(listen => listen !== null)

@@ -17,8 +17,8 @@ interface FdBudget {
   idle: number
 }
 
-/** Descriptors of threads, the database, logs and DNS queries. */
-const OTHER_FILES = 160
+/** Descriptors of threads, the database, logs, DNS queries and the listener for metrics. */
+const OTHER_FILES = 176
 const LEFT_MIN = 64
 /**
  * Shares of the remaining descriptors. Three HTTP and four SMTP listeners, deliveries, an eighth as many

@@ -19,7 +19,7 @@ import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.
 import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
 import { waitingEmailRoutes } from '../interfaces/api/emails/waiting-routes.ts'
-import { healthRoutes } from '../interfaces/api/health/routes.ts'
+import { HEALTH_PATH, healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import type { DashboardPages } from '../interfaces/api/pages/pages.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
@@ -64,7 +64,7 @@ import { sourceSettings } from './delivery.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import { HttpListeners } from './listeners.ts'
-import { countRequests, metricsRoutesOf } from './metrics.ts'
+import { countRequests, openMetrics } from './metrics.ts'
 import { startTlsReports } from './notifications.ts'
 import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
@@ -81,6 +81,8 @@ interface HttpService extends Sending {
   server: HttpServer
   /** Address of the TLS listener; null when it is off. */
   secureAddress: { address: string; port: number } | null
+  /** Address of the listener for metrics; null when it is off. */
+  metricsAddress: { address: string; port: number } | null
   /** URL of the API. */
   baseUrl: string
   firstRun: FirstRun | undefined
@@ -112,8 +114,10 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   const plain = await listeners.bindPlain()
   const baseUrl = baseUrlOf(config, plain.address())
   const { accept, preparation, links, broadcasts } = await openSending(context, queueAdmin, baseUrl)
+  const metricsRoutesOf = openMetrics(context)
   const routes = routesOf(context, {
     readiness,
+    metricsRoutes: metricsRoutesOf({ isOpen: false }),
     access,
     requestLog,
     feed,
@@ -141,6 +145,8 @@ export async function startHttpService(context: AppContext, readiness: Readiness
       clock,
       log,
     })
+  const open = [...metricsRoutesOf({ isOpen: true }), ...routes.filter(({ path }) => path === HEALTH_PATH)]
+  const metricsAddress = await listeners.startMetrics(createApp(open))
   await listeners.startChallenges(createApp(routes.filter(({ path }) => path === CHALLENGE_PATH)))
   const app = createApp(
     [
@@ -154,11 +160,11 @@ export async function startHttpService(context: AppContext, readiness: Readiness
     ],
     { find: openPages(DASHBOARD).find, preview: previewOf, enter: largeBodies.enter },
   )
-  const secureAddress = await listeners.startSecure(app)
+  const addresses = { secureAddress: await listeners.startSecure(app), metricsAddress, baseUrl }
   plain.serve(app)
   broadcasts.start()
   const server = endingFirst(feed, plain)
-  return { server, secureAddress, baseUrl, firstRun, accept, preparation, apiKeys, accessTokens, rateLimit }
+  return { server, ...addresses, firstRun, accept, preparation, apiKeys, accessTokens, rateLimit }
 }
 
 /** Opens the acceptance of emails, and what sends emails by itself: broadcasts and TLS reports. */
@@ -184,6 +190,7 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
 
 interface RouteServices {
   readiness: Readiness
+  metricsRoutes: Route[]
   access: ApiAccess
   requestLog: RequestLog | undefined
   feed: EventFeed
@@ -203,7 +210,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
   const zone = zoneRecords(config, 0)
   return [
     ...healthRoutes(services.readiness),
-    ...metricsRoutesOf(context),
+    ...services.metricsRoutes,
     ...wellKnownRoutes({
       db,
       clock,

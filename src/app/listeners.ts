@@ -1,5 +1,6 @@
 /**
- * The HTTP listeners: plain, TLS, and one for ACME challenges alone. Part of the composition root.
+ * The HTTP listeners: plain, TLS, one for ACME challenges alone, and one for metrics alone. Part of the
+ * composition root.
  *
  * Called by `http.ts`, which binds the plain listener first, so that the URL of the API is known when the
  * routes are built.
@@ -18,6 +19,9 @@ import { openLinkCertificates } from './link-certificates.ts'
 
 /** Time in ms that requests in progress have when the service stops. */
 export const HTTP_GRACE_MS = 5_000
+
+/** Programs that read metrics keep few connections. */
+const METRICS_CONNECTIONS_MAX = 16
 
 /** Opens HTTP listeners, all with the same limits. */
 export class HttpListeners {
@@ -58,6 +62,17 @@ export class HttpListeners {
   async startChallenges(app: Koa): Promise<void> {
     const { acme } = this.#context.config
     if (acme.enabled && acme.listen) this.#closing(await startHttpServer(app, this.#optionsAt(acme.listen)))
+  }
+
+  /**
+   * Starts the listener for metrics, if it has an address of its own.
+   * @returns its address; null when it is off
+   */
+  async startMetrics(app: Koa): Promise<{ address: string; port: number } | null> {
+    const { listen } = this.#context.config.metrics
+    if (!listen) return null
+    const options = { ...this.#optionsAt(listen), maxConnections: METRICS_CONNECTIONS_MAX }
+    return this.#closing(await startHttpServer(app, options)).address()
   }
 
   #closing(server: HttpServer): HttpServer {

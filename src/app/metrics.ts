@@ -25,6 +25,9 @@ const RESULTS = [
   ['complained', 'complained'],
   ['canceled', 'canceled'],
 ] as const satisfies [string, DeliveryStatus][]
+/** @param isOpen whether clients need no token if none is set */
+export type MetricsRoutesOf = (listener: { isOpen: boolean }) => Route[]
+
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx']
 /** Time that a report waits for the queue. */
 const QUEUE_WAIT_MS = 2_000
@@ -48,8 +51,11 @@ export function countRequests(metrics: Metrics): CountRequest {
   }
 }
 
-/** Registers the metrics of mail, queue, webhooks and database, and serves all metrics. */
-export function metricsRoutesOf({ config, metrics, store, workers, clock }: AppContext): Route[] {
+/**
+ * Registers the metrics of mail, queue, webhooks and database.
+ * @returns a function that makes the routes that serve all metrics
+ */
+export function openMetrics({ config, metrics, store, workers, clock }: AppContext): MetricsRoutesOf {
   const tally = (name: string) => store.figures().tallies[name] ?? 0
   const read = (pairs: readonly (readonly [Labels, string])[]) => () =>
     pairs.map(([labels, name]): [Labels, number] => [labels, tally(name)])
@@ -77,7 +83,7 @@ export function metricsRoutesOf({ config, metrics, store, workers, clock }: AppC
   const refresh = registerQueue(metrics, () =>
     within(clock, QUEUE_WAIT_MS, workers.reader.viewQueue({ ...WHOLE_QUEUE, now: clock.now() })),
   )
-  return metricsRoutes({ metrics, token: config.metrics.token, refresh })
+  return ({ isOpen }) => metricsRoutes({ metrics, token: config.metrics.token, isOpen, refresh })
 }
 
 /**

@@ -134,7 +134,7 @@ function adviceFor(code: string, key: string, { host, port }: { host: string; po
 }
 
 /** The listeners that this process opens, with the keys of their settings. */
-function listenersOf({ http, smtp, acme, dns, roles }: Config) {
+function listenersOf({ http, smtp, acme, dns, metrics, roles }: Config) {
   const places = [
     ['http.listen', http.listen],
     ['http.tls_listen', http.tlsListen],
@@ -143,6 +143,7 @@ function listenersOf({ http, smtp, acme, dns, roles }: Config) {
     ['smtp.submission_tls.listen', smtp.submissionTls.listen],
     ['smtp.relay.listen', smtp.relay.listen],
     ['acme.listen', acme.enabled ? acme.listen : null],
+    ['metrics.listen', metrics.listen],
     ...dns.listen.map(place => ['dns.listen', place] as const),
   ] as const
   return places.flatMap(([key, place]) => (place === null ? [] : [{ key, place }]))

@@ -10,7 +10,7 @@ import { GENERAL_SMART_HOST } from '../pipeline/delivery/destinations/smart-host
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { SESSION_TOKEN_PREFIX } from '../resources/accounts/sessions.ts'
 import { FAMILY_NAME, families } from './families.ts'
-import { ownListener, thisMachine } from './own-listeners.ts'
+import { isLoopback, ownListener, thisMachine } from './own-listeners.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'
@@ -46,7 +46,7 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const files = fileSources(root, env.MAILHORN_CONFIG, problems)
   const settings = settingsFor(files, problems)
   const environment = environmentSource(settings, env, problems, warnings)
-  const values = readAll(settings, [...files, environment], problems, warnings)
+  const values = readAll(settings, [...files, environment], problems)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const config = derive(nest(values) as Config, root)
   const contradictions = contradictionsIn(config)
@@ -115,7 +115,6 @@ function readAll(
   settings: ReadonlyMap<string, Setting<unknown>>,
   sources: readonly Source[],
   problems: string[],
-  warnings: string[],
 ): Map<string, unknown> {
   const values = new Map<string, unknown>()
   for (const [key, setting] of settings) {
@@ -126,7 +125,6 @@ function readAll(
       if (!(error instanceof SettingFault)) throw error
       problems.push(`${key} (${source?.name}): ${error.message}`)
     }
-    if (source && setting.planned) warnings.push(`${key} (${source.name}): has no effect yet`)
   }
   return values
 }
@@ -157,7 +155,7 @@ function derive(config: Config, root: string): Config {
 
 /** Lists combinations of valid settings that contradict each other. */
 function contradictionsIn(config: Config): string[] {
-  const { delivery, acme, dns, spam, smartHosts } = config
+  const { delivery, acme, dns, spam, smartHosts, metrics } = config
   const { relay, tls } = config.smtp
   const { warmup, sourceIps } = delivery
   return [
@@ -179,6 +177,9 @@ function contradictionsIn(config: Config): string[] {
       : []),
     ...(spam.rspamdUrl !== null && spam.spamd !== null
       ? ['spam.spamd: cannot be combined with spam.rspamd_url']
+      : []),
+    ...(metrics.listen !== null && metrics.token === null && !isLoopback(metrics.listen.host)
+      ? ['metrics.token: must be set when metrics.listen is not a loopback address']
       : []),
     ...impossibleBackups(config),
     ...repeatedDomains(smartHosts),

@@ -77,6 +77,7 @@ function isLocalhost(name: string): boolean {
 }
 
 /** A listener may be bound to the name `localhost`. */
-function isLoopback(host: string): boolean {
+/** Tells whether only programs of this machine can connect to a host. */
+export function isLoopback(host: string): boolean {
   return host === '::1' || (isIPv4(host) && host.startsWith('127.')) || isLocalhost(host)
 }

@@ -26,7 +26,6 @@ import {
   networks,
   optionalMailbox,
   optionalText,
-  planned,
   servers,
   text,
   timeOfDay,
@@ -190,9 +189,7 @@ export const schema = {
     ),
   },
   domains: {
-    pendingMax: integer(100, 'Maximum number of unverified domains per account.', {
-      min: 1,
-    }),
+    pendingMax: integer(100, 'Maximum number of unverified domains per account.', { min: 1 }),
   },
   dkim: {
     rotateAfterDays: integer(180, 'Interval of automatic DKIM key rotation; 0 means manual rotation only.', {
@@ -305,9 +302,7 @@ export const schema = {
     ),
   },
   tracking: {
-    baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', {
-      shown: '`http.base_url`',
-    }),
+    baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', { shown: '`http.base_url`' }),
   },
   fetch: {
     attachments: flag(false, 'Download attachments that are given as `path`, an https URL.'),
@@ -339,8 +334,14 @@ export const schema = {
     bodies: flag(true, 'Whether the request log stores bodies of requests and replies, without secrets.'),
   },
   metrics: {
-    listen: planned(listen('', 'Separate listener for Prometheus metrics.')),
-    token: optionalText('Bearer token required for `/metrics` on the API listener.', { secret: true }),
+    listen: listen(
+      '',
+      'Separate plain HTTP listener for Prometheus metrics: `GET /metrics` and `GET /healthz` alone. An address other than loopback requires `metrics.token`.',
+    ),
+    token: optionalText(
+      'Bearer token of `/metrics`. Without it, only a `metrics.listen` on loopback serves metrics.',
+      { secret: true },
+    ),
   },
   simulator: {
     domain: domain('', 'Domain of the simulator addresses.', {

@@ -14,8 +14,6 @@ export interface Setting<T> {
   /** Limits of a number. */
   readonly range?: NumberRange
   readonly secret?: boolean
-  /** The name is reserved; the feature is not implemented. */
-  readonly planned?: boolean
 }
 
 interface NumberRange {
@@ -35,14 +33,6 @@ const TOKEN_PREFIX = /^[A-Za-z][A-Za-z0-9_]{0,18}_$/
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
 type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
-
-/**
- * Marks a setting whose feature is not implemented. The value is validated, and setting it causes a
- * warning.
- */
-export function planned<T>(setting: Setting<T>): Setting<T> {
-  return { ...setting, planned: true }
-}
 
 export function text(fallback: string, doc: string, extras: Extras = {}): Setting<string> {
   return { read: readText, fallback, doc, ...extras }

@@ -29,6 +29,7 @@ function configOf(http: number, submission: number, dns: number[]): Config {
     http: { listen: listen(http), tlsListen: null },
     smtp: { inbound: off, submission: { listen: listen(submission) }, submissionTls: off, relay: off },
     acme: { enabled: false, listen: null },
+    metrics: off,
     dns: { listen: dns.map(listen) },
   } as unknown as Config
 }

@@ -53,7 +53,16 @@ for (const [what, address, code, says] of [
     const nothing = { listen: null }
     const smtp = { inbound: nothing, submission: nothing, submissionTls: nothing, relay: nothing }
     const http = { ...nothing, tlsListen: null }
-    const listening = { ...config, http, smtp, acme: { enabled: false }, dns: { listen: [] }, roles: ['all'] }
+    const metrics = nothing
+    const listening = {
+      ...config,
+      http,
+      smtp,
+      metrics,
+      acme: { enabled: false },
+      dns: { listen: [] },
+      roles: ['all'],
+    }
     const line = startFaultText(error, listening as unknown as Config)
     assert.match(line, says)
     assert.match(line, /^mailhorn: [^\n]+\(\w+\)/)

@@ -297,9 +297,16 @@ test('config: backups on a schedule have a folder outside of the data, and a tim
   )
 })
 
-test('config: a planned setting causes a warning', t => {
-  const { warnings } = loadConfig(rootWith(t), { MAILHORN_METRICS_LISTEN: '127.0.0.1:1' })
-  assert.equal(warnings, ['metrics.listen (environment): has no effect yet'])
+test('config: a listener for metrics that others can reach needs a token', t => {
+  const root = rootWith(t)
+  for (const listen of ['127.0.0.1:9100', '[::1]:9100', 'localhost:9100'])
+    assert.is(loadConfig(root, { MAILHORN_METRICS_LISTEN: listen }).config.metrics.listen?.port, 9100)
+  const open = { MAILHORN_METRICS_LISTEN: '0.0.0.0:9100' }
+  assert.is(
+    problemsOf(root, open),
+    'metrics.token: must be set when metrics.listen is not a loopback address',
+  )
+  assert.is(loadConfig(root, { ...open, MAILHORN_METRICS_TOKEN: 'x' }).config.metrics.token, 'x')
 })
 
 test('config: all problems are reported with key and source', t => {

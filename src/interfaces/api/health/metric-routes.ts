@@ -1,4 +1,4 @@
-/** Serves Prometheus metrics to clients that know the token. */
+/** Serves Prometheus metrics to clients that know the token, or to all of an open listener. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { ApiError } from '../api-error.ts'
@@ -6,8 +6,10 @@ import type { Route } from '../route/route.ts'
 
 interface MetricsRoutesOptions {
   metrics: Metrics
-  /** Token of the configuration; null disables the metrics. */
+  /** Token of the configuration; null if there is none. */
   token: string | null
+  /** Whether the metrics are served without a token if there is none; otherwise they are disabled then. */
+  isOpen: boolean
   /** Reads what the next report needs and is not in memory. */
   refresh(): Promise<void>
 }
@@ -15,7 +17,7 @@ interface MetricsRoutesOptions {
 /** Content type of the Prometheus text format. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-export function metricsRoutes({ metrics, token, refresh }: MetricsRoutesOptions): Route[] {
+export function metricsRoutes({ metrics, token, isOpen, refresh }: MetricsRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -24,10 +26,9 @@ export function metricsRoutes({ metrics, token, refresh }: MetricsRoutesOptions)
       summary: 'Prometheus metrics of the process',
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
-        if (token === null)
+        if (token === null && !isOpen)
           throw new ApiError(404, 'not_found', 'Metrics are disabled: the setting `metrics.token` is empty.')
-        const isKnown = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
-        if (!isKnown)
+        if (token !== null && !isToken(headers.authorization ?? '', token))
           throw new ApiError(
             401,
             'invalid_access',
@@ -42,6 +43,10 @@ export function metricsRoutes({ metrics, token, refresh }: MetricsRoutesOptions)
       },
     },
   ]
+}
+
+function isToken(authorization: string, token: string): boolean {
+  return timingSafeEqual(digest(authorization), digest(`Bearer ${token}`))
 }
 
 /** Hashes a text to a fixed length for the comparison in constant time. */

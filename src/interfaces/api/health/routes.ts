@@ -3,6 +3,9 @@ import * as z from 'zod'
 import { ApiError } from '../api-error.ts'
 import { ok, type Route } from '../route/route.ts'
 
+/** Path that tells whether the process runs. */
+export const HEALTH_PATH = '/healthz'
+
 interface HealthRoutesOptions {
   /** Names the parts that are not ready; empty if all are ready. */
   notReady(): Promise<string[]>
@@ -12,7 +15,7 @@ export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
-      path: '/healthz',
+      path: HEALTH_PATH,
       access: 'public',
       summary: 'Liveness: the process is running',
       replies: { 200: z.object({ status: z.literal('ok') }) },
