@@ -327,6 +327,7 @@ function openAccept(
     simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     quotaOf: plans.quotaOf,
+    isSuspended: plans.isSuspended,
     linkTerms: async () => linkTerms,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })

@@ -121,6 +121,7 @@ export function postOver(
     simulatorDomains: new Set([SIMULATOR]),
     feedbackRegions,
     quotaOf,
+    isSuspended: async () => false,
     expireAfterMs: 48 * HOUR_MS,
     linkTerms: () => store.run('linkTerms', { baseUrl: LINK_BASE_URL }),
   }

@@ -20,7 +20,7 @@ import type { OpenFetching } from './fetch-attachments.ts'
 import { createInFlightRequests } from './idempotency-in-flight.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
-import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { ACCOUNT_SUSPENDED, isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import type { NewEmail } from './store-emails.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 import { transferablesOf } from './transferables.ts'
@@ -45,12 +45,13 @@ interface AcceptOptions extends NewEmailOptions {
   openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
+  isSuspended: Plans['isSuspended']
   /** Terms of links under the base URL of the installation. */
   linkTerms(): Promise<LinkTermsIds>
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { run, clock, reservations, feedbackRegions, quotaOf } = options
+  const { run, clock, reservations, feedbackRegions, quotaOf, isSuspended } = options
   const { once } = createInFlightRequests(options)
   const inFlight = createBackpressure()
 
@@ -58,6 +59,7 @@ export function createAccept(options: AcceptOptions): Accept {
     async send(sender, prepared, idempotency) {
       const reservation = reservations.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
+        if (!sender.isService && (await isSuspended(sender.accountId))) return ACCOUNT_SUSPENDED
         const request = await newEmailsOf(options, sender, prepared, reservation)
         if (isRefusal(request)) return request
         const blobs = request.emails.flatMap(email => email.blobs)

@@ -15,6 +15,7 @@ export const REFUSALS = {
   not_scheduled: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   wrong_state: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
+  account_suspended: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
   daily_quota: { http: 429, name: 'daily_quota_exceeded', reply: '451 4.7.1' },
   monthly_quota: { http: 429, name: 'monthly_quota_exceeded', reply: '451 4.7.1' },
   mail_loop: { http: 422, name: 'validation_error', reply: '554 5.4.6' },
@@ -39,6 +40,11 @@ export interface Refusal {
 
 export function refuseField(refused: RefusalKind, path: string, message: string): Refusal {
   return { refused, message, errors: [{ path, message }] }
+}
+
+export const ACCOUNT_SUSPENDED: Refusal = {
+  refused: 'account_suspended',
+  message: 'The account is suspended, so new email is refused. Contact the operator of this service.',
 }
 
 /** The topic of another account gives the same answer as a topic that does not exist. */

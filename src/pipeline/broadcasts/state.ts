@@ -10,7 +10,7 @@ import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import type { Tx } from '../../store/model/command.ts'
 import { findOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/model/schema.ts'
-import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { ACCOUNT_SUSPENDED, type Refusal, refuseField } from '../accept/refusal.ts'
 import { BROADCAST_DUE } from './broadcast-rows.ts'
 import { isStarter } from './starter.ts'
 
@@ -54,8 +54,8 @@ const WORDS: Record<BroadcastStatus, string> = {
 }
 
 /**
- * Refusal if the broadcast cannot be sent: no content, the starter text, tags that are not supported, or an
- * unverified domain.
+ * Refusal if the broadcast cannot be sent: no content, the starter text, tags that are not supported, a
+ * suspended account, or an unverified domain.
  */
 export async function refuseUnsendable(
   tx: Tx,
@@ -73,6 +73,8 @@ export async function refuseUnsendable(
   if (fault) return refuseField('invalid_field', fault.part, `\`${fault.part}\` ${fault.fault}.`)
   const inPreview = html === null ? undefined : unsupportedTag(previewText ?? '')
   if (inPreview) return refuseField('invalid_field', 'preview_text', `\`preview_text\` ${inPreview.fault}.`)
+  const [account] = await tx.rows.find('accounts', [{ id: accountId }], ['suspendedAt'])
+  if (typeof account?.suspendedAt === 'number') return ACCOUNT_SUSPENDED
   if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = senderDomain(sender)
   return refuseField(

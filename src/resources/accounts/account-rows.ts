@@ -11,6 +11,14 @@ export interface AccountWithOwner extends AccountRow {
   pauseReason: string | null
 }
 
+/** Fields that are undefined stay. */
+interface AccountSet {
+  name?: string | undefined
+  plan?: string | undefined
+  ownerEmail?: string | undefined
+  suspended?: boolean | undefined
+}
+
 export async function findAccountWithOwner(db: Db, id: Id): Promise<AccountWithOwner | undefined> {
   return withOwner(db).where('accounts.id', '=', id).executeTakeFirst()
 }
@@ -53,25 +61,30 @@ export const accountCommands = {
    * Changes the given fields. Returns `missing` if there is no such account, `taken` if another user has the
    * address.
    */
-  changeAccount: command<
-    { id: Id; set: Partial<Record<'name' | 'plan' | 'ownerEmail', string | undefined>> },
-    'changed' | 'missing' | 'taken'
-  >(async (tx, { id, set: { ownerEmail, name, plan } }) => {
-    const account = await findAccountWithOwner(tx.db, id)
-    if (!account) return 'missing'
-    if (ownerEmail !== undefined && ownerEmail !== account.ownerEmail) {
-      if (await isTaken(tx, ownerEmail)) return 'taken'
-      await tx.db
-        .updateTable('users')
-        .set({ email: ownerEmail })
-        .where('email', '=', account.ownerEmail)
-        .execute()
-    }
-    const { name: formerName, plan: formerPlan } = account
-    await tx.rows.update('accounts', ['id'], [{ id, name: name ?? formerName, plan: plan ?? formerPlan }])
-    tx.announce('account', id)
-    return 'changed'
-  }),
+  changeAccount: command<{ id: Id; set: AccountSet; now: number }, 'changed' | 'missing' | 'taken'>(
+    async (tx, { id, set: { ownerEmail, name, plan, suspended }, now }) => {
+      const account = await findAccountWithOwner(tx.db, id)
+      if (!account) return 'missing'
+      if (ownerEmail !== undefined && ownerEmail !== account.ownerEmail) {
+        if (await isTaken(tx, ownerEmail)) return 'taken'
+        await tx.db
+          .updateTable('users')
+          .set({ email: ownerEmail })
+          .where('email', '=', account.ownerEmail)
+          .execute()
+      }
+      const since = account.suspendedAt ?? now
+      const row = {
+        id,
+        name: name ?? account.name,
+        plan: plan ?? account.plan,
+        suspendedAt: suspended === undefined ? account.suspendedAt : suspended ? since : null,
+      }
+      await tx.rows.update('accounts', ['id'], [row])
+      tx.announce('account', id)
+      return 'changed'
+    },
+  ),
 
   /** Replaces the password of the owner and ends all sessions. Returns false if there is no such account. */
   resetOwnerPassword: command<{ id: Id; passwordHash: string }, boolean>(async (tx, { id, passwordHash }) => {
@@ -119,6 +132,7 @@ function withOwner(db: Db) {
       'accounts.name',
       'accounts.plan',
       'accounts.createdAt',
+      'accounts.suspendedAt',
       'users.email as ownerEmail',
       'queueHolds.createdAt as pausedAt',
       'queueHolds.reason as pauseReason',

@@ -26,7 +26,10 @@ export interface NewAccount {
   ownerEmail: string
 }
 
-export type AccountChange = { [K in keyof NewAccount]?: NewAccount[K] | undefined }
+export type AccountChange = { [K in keyof NewAccount]?: NewAccount[K] | undefined } & {
+  /** Whether new email of the account is refused. */
+  suspended?: boolean | undefined
+}
 
 /** Number of recipients accepted in one period. */
 export interface PeriodUsage {
@@ -74,7 +77,7 @@ export function createAccounts({ db, find, run, clock, newId, passwords, plans }
       const password = randomUUID()
       const passwordHash = await passwords.hash(password)
       const now = clock.now()
-      const account = { id: newId(now), name, plan, createdAt: now }
+      const account = { id: newId(now), name, plan, createdAt: now, suspendedAt: null }
       const owner = { id: newId(now), accountId: account.id, email: ownerEmail, passwordHash }
       const isNew = await run('createAccount', { account, owner: { ...owner, operator: 0, createdAt: now } })
       if (!isNew) return 'taken'
@@ -83,7 +86,7 @@ export function createAccounts({ db, find, run, clock, newId, passwords, plans }
     find: (id: Id) => findAccountWithOwner(db, id),
     list: (page: { limit: number; offset: number }) => listAccounts(db, page),
     async change(id: Id, set: AccountChange): Promise<AccountWithOwner | 'missing' | 'taken'> {
-      const result = await run('changeAccount', { id, set })
+      const result = await run('changeAccount', { id, set, now: clock.now() })
       if (result !== 'changed') return result
       return (await findAccountWithOwner(db, id)) ?? 'missing'
     },

@@ -48,7 +48,7 @@ export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRu
   const generatedPassword = password === null ? randomUUID() : null
   const passwordHash = await passwords.hash(password ?? generatedPassword!)
   const now = clock.now()
-  const account = { id: newId(now), name: 'Main', plan: 'scale', createdAt: now }
+  const account = { id: newId(now), name: 'Main', plan: 'scale', createdAt: now, suspendedAt: null }
   const user = {
     id: newId(now),
     accountId: account.id,

@@ -25,12 +25,20 @@ export interface Plans {
    * Returns the plan with this name. A plan that is no longer configured has no limits and deletes nothing.
    */
   named(name: string): Plan
+  /** Tells whether new email of the account is refused. */
+  isSuspended(accountId: Id): Promise<boolean>
   /** Returns null if the plan of the account has no limit. */
   quotaOf(accountId: Id): Promise<Quota | null>
   /**
    * Returns ms since the epoch. Emails that ended at or before this time are outside the retention window.
    */
   horizonOf(accountId: Id): Promise<number>
+}
+
+/** What an account may do at present. */
+interface Standing {
+  plan: Plan
+  isSuspended: boolean
 }
 
 interface PlanOptions {
@@ -48,32 +56,35 @@ const DAY_MS = 86_400_000
 
 export function createPlans({ plans, find, clock, onAccountChanged }: PlanOptions): Plans {
   const all = new Map(Object.entries(plans))
-  const known = new Map<string, Promise<Plan>>()
+  const known = new Map<string, Promise<Standing>>()
   onAccountChanged(accountId => known.delete(idKey(accountId)))
 
   const named = (name: string) => all.get(name) ?? NO_PLAN
   const lookUp = async (accountId: Id) => {
-    const [account] = await find('accounts', [{ id: accountId }], ['plan'])
-    return account ? named(account.plan) : NO_PLAN
+    const [account] = await find('accounts', [{ id: accountId }], ['plan', 'suspendedAt'])
+    return account
+      ? { plan: named(account.plan), isSuspended: account.suspendedAt !== null }
+      : { plan: NO_PLAN, isSuspended: false }
   }
-  const planOf = (accountId: Id) => {
+  const standingOf = (accountId: Id) => {
     const key = idKey(accountId)
     const former = known.get(key)
     if (former) return former
-    const plan = lookUp(accountId)
-    known.set(key, plan)
-    plan.catch(() => known.delete(key))
-    return plan
+    const standing = lookUp(accountId)
+    known.set(key, standing)
+    standing.catch(() => known.delete(key))
+    return standing
   }
 
   return {
     all,
     named,
+    isSuspended: async accountId => (await standingOf(accountId)).isSuspended,
     async quotaOf(accountId) {
-      const { daily, monthly } = await planOf(accountId)
+      const { daily, monthly } = (await standingOf(accountId)).plan
       return daily === null && monthly === null ? null : { daily, monthly }
     },
-    horizonOf: async accountId => horizon(await planOf(accountId), clock.now()),
+    horizonOf: async accountId => horizon((await standingOf(accountId)).plan, clock.now()),
   }
 }
 

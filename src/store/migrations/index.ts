@@ -14,6 +14,7 @@ import { up as noUnsubscribeReasons } from './007-no-unsubscribe-reasons.ts'
 import { up as holdsByTime } from './008-holds-by-time.ts'
 import { up as clientFacts } from './009-client-facts.ts'
 import { up as undoOfBroadcasts } from './010-undo-of-broadcasts.ts'
+import { up as suspendedAccounts } from './011-suspended-accounts.ts'
 
 export interface Migration {
   name: string
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { name: '008-holds-by-time', up: holdsByTime },
   { name: '009-client-facts', up: clientFacts },
   { name: '010-undo-of-broadcasts', up: undoOfBroadcasts },
+  { name: '011-suspended-accounts', up: suspendedAccounts },
 ]

@@ -41,7 +41,13 @@ test('an operator makes an account; its owner signs in with the password shown o
   const { id, password, created_at: createdAt, ...rest } = body
   assert.equal(
     [status, rest],
-    [201, { object: 'account', name: 'Shop', plan: 'free', owner_email: 'owner@shop.example', paused: null }],
+    [
+      201,
+      {
+        ...{ object: 'account', name: 'Shop', plan: 'free', owner_email: 'owner@shop.example' },
+        ...{ suspended_at: null, paused: null },
+      },
+    ],
   )
   assert.match(id, /^acc_[0-9a-f-]{36}$/)
   assert.match(createdAt, /^\d{4}-.*Z$/)
@@ -115,6 +121,30 @@ test('an operator changes name, plan and owner, each by itself', async () => {
   assert.is((await signIn(moved.owner_email)).status, 200)
   assert.is((await signIn(before.owner_email)).status, 401)
   assert.is((await patch({ owner_email: moved.owner_email })).owner_email, moved.owner_email)
+})
+
+test('new email of a suspended account is refused until it is resumed; others are not concerned', async () => {
+  const one = await signedInAccount()
+  const two = await signedInAccount()
+  const email = { from: 'a@there.example', to: 'delivered@simulator.test', subject: 'Hi', text: 'Hi' }
+  const send = (from: { session: string }, path = '/emails', body: unknown = email) =>
+    mailhorn.call('POST', path, { session: from.session, body })
+  const set = async (suspended: unknown) =>
+    mailhorn.call('PATCH', `/accounts/${one.id}`, { session, body: { suspended } })
+  const before = await send(one)
+  const { body: suspended } = await set(true)
+  assert.match(suspended.suspended_at, /^\d{4}-.*Z$/)
+  assert.is((await set(true)).body.suspended_at, suspended.suspended_at)
+  for (const refused of [await send(one), await send(one, '/emails/batch', [email])]) {
+    assert.equal([refused.status, refused.body.name], [403, 'invalid_access'])
+    assert.match(refused.body.message, /The account is suspended/)
+  }
+  assert.equal((await send(two)).status, before.status)
+  const { body: seen } = await mailhorn.call('GET', '/account', { session: one.session })
+  assert.is(seen.suspended_at, suspended.suspended_at)
+  assertRefusal(await set('yes'), { status: 422, name: 'validation_error', path: 'suspended' })
+  assert.is((await set(false)).body.suspended_at, null)
+  assert.equal((await send(one)).status, before.status)
 })
 
 test('an operator gives an owner a new password; the old one and all sessions end', async () => {

@@ -161,6 +161,14 @@ test('nobody signs in without TLS: a login is neither offered nor taken', async 
   assert.match(await client.say('MAIL FROM:<ann@here.example>'), /^530/)
 })
 
+test('mail of a suspended account is refused with 550 5.7.1', async t => {
+  t.after(() => mailhorn.call('PATCH', `/accounts/${id}`, { session, body: { suspended: false } }))
+  const session = await mailhorn.signIn()
+  const { id } = (await mailhorn.call('GET', '/account', { session })).body
+  await mailhorn.call('PATCH', `/accounts/${id}`, { session, body: { suspended: true } })
+  assert.match(await submitted(await signedIn(t), LETTER), /^550 5\.7\.1 The account is suspended/)
+})
+
 test('mail from a domain that is not verified is refused, as over the API', async t => {
   const client = await signedIn(t)
   const reply = await submitted(client, LETTER.replace('here.example', 'other.example'))

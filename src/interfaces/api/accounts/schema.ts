@@ -17,7 +17,8 @@ const name = lineText(100).min(1)
 const [plan, ownerEmail] = [z.string(), z.string()]
 const emptyMeansAbsent = ['name', 'owner_email'] as const
 export const newAccountSchema = z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail })
-export const accountChangeSchema = z.object({ name, plan, owner_email: ownerEmail }).partial()
+const suspended = z.boolean().meta({ description: 'Whether new email of the account is refused.' })
+export const accountChangeSchema = z.object({ name, plan, owner_email: ownerEmail, suspended }).partial()
 const readNew = bodyReader(newAccountSchema, { emptyMeansAbsent })
 const readChange = bodyReader(accountChangeSchema, { emptyMeansAbsent })
 
@@ -30,6 +31,9 @@ export const accountSchema = z.object({
 })
 export const ownedAccountSchema = accountSchema.extend({
   owner_email: z.string().nullable(),
+  suspended_at: timeSchema
+    .nullable()
+    .meta({ description: 'Time since which new email of the account is refused; null if it is not.' }),
   paused: z.object({ since: timeSchema, reason: z.string().nullable() }).nullable().meta({
     description: 'All mail of the account is held; `POST /queue/release` with its `account_id` releases it.',
   }),
@@ -79,9 +83,9 @@ export function accountView({ id, name, plan, createdAt }: AccountRow): z.output
 }
 
 export function ownedAccountView(account: AccountWithOwner): z.output<typeof ownedAccountSchema> {
-  const { ownerEmail, pausedAt, pauseReason } = account
+  const { ownerEmail, suspendedAt, pausedAt, pauseReason } = account
   const paused = pausedAt === null ? null : { since: timestamp(pausedAt), reason: pauseReason }
-  return { ...accountView(account), owner_email: ownerEmail, paused }
+  return { ...accountView(account), owner_email: ownerEmail, suspended_at: timestamp(suspendedAt), paused }
 }
 
 export function usageView({ planName, plan, daily, monthly }: Usage): z.output<typeof usageSchema> {

@@ -38,7 +38,7 @@ export const userOperations = {
       const newAccount =
         accountName === null
           ? null
-          : { id: newId(now), name: accountName, plan: DEFAULT_PLAN, createdAt: now }
+          : { id: newId(now), name: accountName, plan: DEFAULT_PLAN, createdAt: now, suspendedAt: null }
       const accountId = newAccount?.id ?? (await accountOf(context, accountText))
       const passwordHash = await passwords.hash(text)
       const flag = operator ? 1 : 0

@@ -7,6 +7,8 @@ export interface AccountRow {
   name: string
   plan: string
   createdAt: number
+  /** Time since which new email of the account is refused, in ms since the epoch; null if it is not. */
+  suspendedAt: number | null
 }
 
 export interface UserRow {

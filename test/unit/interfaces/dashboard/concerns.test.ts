@@ -21,6 +21,20 @@ test('evaluation mode hides what concerns the host name, and nothing else', () =
   ])
 })
 
+test('a suspended account and a held one are told so, with the reason of the hold', () => {
+  const account = (state: object) =>
+    ({ suspended_at: null, paused: null, ...state }) as unknown as Seen['account']
+  assert.equal(texts({ account: account({}) }), [])
+  assert.equal(texts({ account: account({ suspended_at: '2026-01-01T00:00:00.000Z' }) }), [
+    'Your account is suspended. New email is refused.',
+  ])
+  const held = concernsOf({ account: account({ paused: { since: '', reason: 'Many complaints.' } }) })
+  assert.equal(
+    held.map(({ text, advice }) => [text, advice]),
+    [['Your account is on hold. Its mail is not sent.', 'Many complaints.']],
+  )
+})
+
 test('every failed check is a concern of its own', () => {
   const findings = doctor(
     finding('disk_space', 'failed'),

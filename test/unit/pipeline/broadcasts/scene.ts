@@ -61,7 +61,14 @@ export async function openBroadcasts(
   }
   const quotaOf = async () => quota
   const terms = {
-    ...{ clock, newId, quotaOf, simulatorDomains: new Set([SIMULATOR]), feedbackRegions: ['us-west-2'] },
+    ...{
+      clock,
+      newId,
+      quotaOf,
+      isSuspended: async () => false,
+      simulatorDomains: new Set([SIMULATOR]),
+      feedbackRegions: ['us-west-2'],
+    },
     expireAfterMs: 48 * HOUR_MS,
   }
   const onError = (error: unknown) => {

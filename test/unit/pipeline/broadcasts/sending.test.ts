@@ -202,6 +202,16 @@ test('sending: a broadcast fails with the reason when its audience, segment or t
   }
 })
 
+test('sending: a broadcast of a suspended account is not sent and stays as it is', async t => {
+  const { contacts, draft, taken, change, broadcasts, detail, accountId } = await openBroadcasts(t)
+  contacts(manyContacts(1))
+  const id = taken(await broadcasts.create(accountId, { ...draft(), by: null })).broadcast.id
+  change('update accounts set suspended_at = 1')
+  const answer = await broadcasts.send(accountId, id, { at: null }, null)
+  assert.ok(isRefusal(answer) && answer.refused === 'account_suspended', JSON.stringify(answer))
+  assert.is((await detail(id)).broadcast.status, 'draft')
+})
+
 test('sending: a domain that loses its verification stops the broadcast until it is verified again', async t => {
   const { contacts, sending, work, change, detail, addresses, rows, run, accountId, clock } =
     await openBroadcasts(t)

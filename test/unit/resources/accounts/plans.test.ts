@@ -33,7 +33,9 @@ async function open(t: TestContext) {
   })
   const move = (accountId: Id, plan: string) =>
     store.change('update accounts set plan = ? where id = ?', plan, accountId)
-  return { ...post, plans, move, changed: (id: Id) => changed(id), lookUps: () => lookUps }
+  const suspend = (accountId: Id, since: number | null) =>
+    store.change('update accounts set suspended_at = ? where id = ?', since, accountId)
+  return { ...post, plans, move, suspend, changed: (id: Id) => changed(id), lookUps: () => lookUps }
 }
 
 test('plans: quota and retention are those of the plan', async t => {
@@ -57,6 +59,18 @@ test('plans: the plan is cached until the account changes', async t => {
   changed(id)
   assert.equal(await plans.quotaOf(id), { daily: null, monthly: 50_000 })
   assert.is(lookUps(), 2)
+})
+
+test('plans: a suspended account is known as such until it changes', async t => {
+  const { plans, account, suspend, changed } = await open(t)
+  const id = account()
+  assert.is(await plans.isSuspended(id), false)
+  suspend(id, 1)
+  changed(id)
+  assert.is(await plans.isSuspended(id), true)
+  suspend(id, null)
+  changed(id)
+  assert.is(await plans.isSuspended(id), false)
 })
 
 test('plans: a removed plan has no limits', async t => {

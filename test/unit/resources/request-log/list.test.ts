@@ -113,7 +113,7 @@ test('requests are deleted with their bodies after the retention of the log or o
   const now = START + 40 * DAY_MS
   const at = (days: number) => now - days * DAY_MS
   await store.run('createAccount', {
-    account: { id: account, name: 'a', plan: 'short', createdAt: START },
+    account: { id: account, name: 'a', plan: 'short', createdAt: START, suspendedAt: null },
     owner: {
       ...{ id: newId(START), accountId: account, email: 'log@here.example', passwordHash: '' },
       ...{ operator: 0, createdAt: START },

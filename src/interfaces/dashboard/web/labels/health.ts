@@ -45,6 +45,17 @@ export function concernsOf({
   installation,
 }: Seen): Concern[] {
   const found = [
+    ...(account?.suspended_at
+      ? [
+          {
+            tone: 'bad' as const,
+            text: 'Your account is suspended. New email is refused.',
+            advice: 'Contact the operator of this installation.',
+            href: '/emails',
+            act: 'View emails',
+          },
+        ]
+      : []),
     ...(account?.paused
       ? [
           {

@@ -12,6 +12,8 @@ import { actions, type Column, ResourceList, timeColumn } from '../components/li
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark } from '../components/show.tsx'
 
+const SUSPENDED = 'The account is suspended.'
+
 type Open =
   | { kind: 'add' }
   | { kind: 'change'; account: Account }
@@ -78,6 +80,32 @@ function columnsOf({
         reload()
       },
     })
+  const suspend = (account: Account) =>
+    confirm({
+      title: `Suspend ${account.name}?`,
+      text: 'New email of the account is refused, and its queued email is put on hold. Its users can still sign in.',
+      act: 'Suspend account',
+      async work() {
+        await call('PATCH', `/accounts/${account.id}`, { suspended: true })
+        await call('POST', '/queue/hold', { account_id: account.id, reason: SUSPENDED })
+        say('The account is suspended.')
+        reload()
+      },
+    })
+  const resume = (account: Account) =>
+    confirm({
+      title: `Resume ${account.name}?`,
+      text: account.paused
+        ? 'New email of the account is accepted again, and its held email will be sent.'
+        : 'New email of the account is accepted again.',
+      act: 'Resume account',
+      async work() {
+        if (account.paused) await call('POST', '/queue/release', { account_id: account.id })
+        await call('PATCH', `/accounts/${account.id}`, { suspended: false })
+        say('The account is active again.')
+        reload()
+      },
+    })
   return [
     {
       head: 'Account',
@@ -89,8 +117,12 @@ function columnsOf({
       head: 'Status',
       kind: 'status',
       width: 104,
-      cell: ({ paused }) =>
-        paused ? (
+      cell: ({ paused, suspended_at }) =>
+        suspended_at ? (
+          <Mark tone="bad" title="New email is refused.">
+            Suspended
+          </Mark>
+        ) : paused ? (
           <Mark tone="bad" title={paused.reason ?? ''}>
             Held
           </Mark>
@@ -102,9 +134,17 @@ function columnsOf({
     actions(
       account => (
         <>
-          {account.paused && (
+          {account.suspended_at ? (
+            <Button small onClick={() => resume(account)}>
+              Resume
+            </Button>
+          ) : account.paused ? (
             <Button small onClick={() => release(account)}>
               Release
+            </Button>
+          ) : (
+            <Button small onClick={() => suspend(account)}>
+              Suspend
             </Button>
           )}
           <Button small onClick={() => onOpen({ kind: 'change', account })}>
