@@ -180,7 +180,8 @@ function failedResult({ failure, tlsFallback }: SessionFailure): Result | undefi
 }
 
 function tlsResult({ phase, kind, code, message }: SmtpFailure): Result {
-  if (phase === 'starttls') return kind === 'tls' ? NO_STARTTLS : { ...NO_STARTTLS, reason: message }
+  if (phase === 'starttls' && kind === 'tls') return NO_STARTTLS
+  if (phase === 'starttls' && kind === 'reply') return { ...NO_STARTTLS, reason: message }
   return code !== undefined && OF_CERTIFICATES.has(code)
     ? certificateResult(code)
     : { result: 'validation-failure', reason: message }

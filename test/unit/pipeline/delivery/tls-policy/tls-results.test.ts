@@ -73,6 +73,12 @@ const UNDER_NO_POLICY = { policy: 'none', tls: { mode: 'none' }, brokenTls: null
 for (const [what, failed, expected] of [
   ['454 to STARTTLS', { phase: 'starttls', kind: 'reply' }, ['starttls-not-supported', 'told']],
   ['STARTTLS not offered', { phase: 'starttls', kind: 'tls' }, ['starttls-not-supported', null]],
+  ['silence after STARTTLS', { phase: 'starttls', kind: 'timeout' }, ['validation-failure', 'told']],
+  [
+    'a connection that ends at STARTTLS',
+    { phase: 'starttls', kind: 'closed' },
+    ['validation-failure', 'told'],
+  ],
   ['an alert', {}, ['validation-failure', 'told']],
   ['an unknown code', { code: 'ERR_SSL_WRONG' }, ['validation-failure', 'told']],
   ['an expired certificate', { code: 'CERT_HAS_EXPIRED' }, ['certificate-expired', 'CERT_HAS_EXPIRED']],
