@@ -13,6 +13,7 @@ const test = suite('mail listeners behind a proxy')
 
 const PROXY = '127.9.9.9'
 const CLIENT = '192.0.2.7'
+const TOKEN = 'for-prometheus-alone'
 const textHeader = `PROXY TCP4 ${CLIENT} 10.0.0.1 40960 25\r\n`
 
 let mx: FakeMx
@@ -33,6 +34,7 @@ test.before(async () => {
       MAILHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
       MAILHORN_SMTP_RELAY_NETWORKS: `${CLIENT},${PROXY}`,
       MAILHORN_SMTP_TRUSTED_PROXIES: PROXY,
+      MAILHORN_METRICS_TOKEN: TOKEN,
     },
   })
   await mailhorn.verifiedDomain('here.example')
@@ -104,9 +106,14 @@ test('a program whose proxy sends no header gets no TLS on port 465', async t =>
   assert.is(await client.reply(), '')
 })
 
-test('a header of an address that is not listed is no TLS', async t => {
+test('port 465: a header of an address that is not listed is no TLS, and is counted as refused', async t => {
   const client = await dial(t, mailhorn.app.submission.submissionTls!.port, textHeader, '127.1.1.1')
   assert.is(await client.reply(), '')
+  const { body } = await mailhorn.call('GET', '/metrics', { key: TOKEN })
+  assert.match(
+    body,
+    /^mailhorn_smtp_deferred_total\{listener="submission_tls",code="421",status="4\.7\.0"\} 1$/m,
+  )
 })
 
 test('the relay takes mail of listed clients behind the proxy, not of all of them', async t => {

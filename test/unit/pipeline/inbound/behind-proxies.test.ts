@@ -5,7 +5,7 @@ import { flood } from '../../../kit/flood.ts'
 import { openInboundListener } from '../../../kit/inbound-listener.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { binaryHeader, binaryHeaderOf } from '../../../kit/proxy-header.ts'
-import { dialSmtp } from '../../../kit/smtp-client.ts'
+import { dialSmtp, type SmtpClient } from '../../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
@@ -139,6 +139,15 @@ test('a proxy that says nothing is not greeted, and waits for at most five secon
   clock.advance(1)
   assert.match(await client.reply(), /^421 4\.4\.2 The proxy has not sent its PROXY header in time/)
   assert.is(await client.reply(), '')
+})
+
+test('a connection that waits for its header does not delay the end of the listener', async t => {
+  const clients: SmtpClient[] = []
+  t.after(() => clients[0]?.close()) // after the listener
+  const { port, clock } = await open(t)
+  clients.push(await dialSmtp({ port, from: PROXY }))
+  clients[0]!.write('PROXY TCP4 ')
+  await until(() => clock.timerCount > 0)
 })
 
 test('limits count each client behind a proxy for itself', async t => {
