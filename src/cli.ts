@@ -13,7 +13,7 @@ import { examineHost, interfaceAddresses, runDoctor } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
 import type { CheckedSource } from './interfaces/cli/command.ts'
 import { CommandError } from './interfaces/cli/control/result.ts'
-import { openInstallation } from './interfaces/cli/installation.ts'
+import { examineService, openInstallation } from './interfaces/cli/installation.ts'
 import { runProgram } from './interfaces/cli/program.ts'
 import { systemClock } from './lib/clock.ts'
 import { hostPort } from './lib/host-port.ts'
@@ -66,11 +66,12 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return { mailHost: config.mailHost, records: providerZoneOf(config, serial, mtaStsId) }
   },
   sourceSettings: () => sourceSettings(readConfig()),
-  examine(db, dataDir) {
+  async examine(db, dataDir) {
     const config = readConfig()
     providerZoneOf(config)
     const folder = dataDir === undefined ? config.dataDir : resolve(dataDir)
-    return runDoctor({ ...config, dataDir: folder }, db, systemClock)
+    const report = await examineService(folder)
+    return report ?? runDoctor({ ...config, dataDir: folder }, db, systemClock)
   },
   examineHost(settings, addresses) {
     return examineHost(readConfig({ ...process.env, ...settings }), addresses, systemClock)

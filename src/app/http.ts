@@ -294,6 +294,7 @@ function startControl({
     apiKeyPrefix: config.apiKeys.prefix,
     accessTokenPrefix: config.accessTokens.prefix,
     pathsTo: workers.pathsTo,
+    examine: () => runDoctor(config, store.db, clock),
   }
   return startControlServer({ folder: config.dataDir, context: parts, log })
 }

@@ -25,9 +25,10 @@ import {
 import { isDiskFull } from '../../store/opening/disk-room.ts'
 import { FolderInUse } from '../../store/opening/lock.ts'
 import { openStore } from '../../store/opening/open.ts'
+import type { DoctorReport } from '../doctor/finding.ts'
 import type { Installation } from './command.ts'
 import { askService, NOT_RUNNING } from './control/client.ts'
-import type { OperationContext } from './control/operation.ts'
+import { type OperationContext, OperationRefused } from './control/operation.ts'
 import { type Change, carryOut } from './control/operations.ts'
 import { CommandError } from './control/result.ts'
 
@@ -129,6 +130,20 @@ async function pathsTo(dataDir: string, destinations: readonly string[]) {
   return new Map(answer === NOT_RUNNING ? [] : (answer as [string, PathState[]][]))
 }
 
+/**
+ * Has the running service run its diagnostics. Returns null if no service runs in the folder, or an older
+ * version that cannot.
+ */
+export async function examineService(dataDir: string): Promise<DoctorReport | null> {
+  try {
+    const answer = await askService(dataDir, 'doctor.run', {})
+    return answer === NOT_RUNNING ? null : (answer as DoctorReport)
+  } catch (error) {
+    if (error instanceof OperationRefused) return null
+    throw error
+  }
+}
+
 interface OpenedStore {
   context: OperationContext
   close(): Promise<void>
@@ -142,5 +157,8 @@ async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
   }
   const { db, run, close } = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
   const context = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
-  return { context: { ...context, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map() }, close }
+  return {
+    context: { ...context, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map(), examine: null },
+    close,
+  }
 }

@@ -15,6 +15,7 @@ import type { userCommands } from '../../../resources/accounts/user-rows.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
+import type { DoctorReport } from '../../doctor/finding.ts'
 
 /** Dependencies of operations. */
 export interface OperationContext {
@@ -34,6 +35,8 @@ export interface OperationContext {
   accessTokenPrefix: string
   /** Returns the current delivery state of destinations; empty if the service does not run. */
   pathsTo: PathsTo
+  /** Runs all diagnostics with the settings of the service; null if it does not run. */
+  examine: (() => Promise<DoctorReport>) | null
 }
 
 /** Input and output travel as JSON: plain values, prefixed ids and snake_case names. */

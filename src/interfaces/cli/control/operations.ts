@@ -1,4 +1,5 @@
 /** Lists all operations by name, and executes one of them. */
+import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import { keyOperations } from './key-operations.ts'
 import {
@@ -7,11 +8,18 @@ import {
   type OperationOutput,
   OperationRefused,
   type Operations,
+  operation,
 } from './operation.ts'
 import { queueOperations } from './queue-operations.ts'
 import { userOperations } from './user-operations.ts'
 
+/** Diagnostics run in the service, since the shell of the operator may have other settings. */
+const doctorOperations = {
+  'doctor.run': operation(z.object({}), async ({ examine }) => examine && (await examine())),
+}
+
 const operations = {
+  ...doctorOperations,
   ...userOperations,
   ...keyOperations,
   ...queueOperations,

@@ -29,7 +29,7 @@ async function open(t: TestContext, paths: Map<string, PathState[]> = new Map())
   post.domain(accountId, 'here.test')
   const parts = {
     ...{ db: store.db, run: store.run, clock, newId, passwords: createPasswords() },
-    ...{ apiKeyPrefix: 're', accessTokenPrefix: 'mh', pathsTo: async () => new Map() },
+    ...{ apiKeyPrefix: 're', accessTokenPrefix: 'mh', pathsTo: async () => new Map(), examine: null },
   } as unknown as Parameters<typeof carryOut>[0]
   const change = ((name, input) => carryOut(parts, name, input)) as Change
   const type = async (line: string) => {

@@ -11,6 +11,8 @@ import {
 } from '../../../../../src/interfaces/cli/control/operation.ts'
 import { carryOut } from '../../../../../src/interfaces/cli/control/operations.ts'
 import { startControlServer } from '../../../../../src/interfaces/cli/control/server.ts'
+import { examineService } from '../../../../../src/interfaces/cli/installation.ts'
+import type { DoctorReport } from '../../../../../src/interfaces/doctor/finding.ts'
 import { parseWireId, wireId } from '../../../../../src/lib/ids.ts'
 import { createLog } from '../../../../../src/lib/log.ts'
 import type { PathState } from '../../../../../src/pipeline/queue/paths.ts'
@@ -36,6 +38,11 @@ const PATH: PathState = {
   isSpent: false,
 }
 
+const REPORT: DoctorReport = {
+  ...{ status: 'ok', checked_at: '2026-11-21T13:00:00.000Z', took_ms: 1 },
+  findings: [{ check: 'clock', subject: null, status: 'ok', message: 'The clock is right.', advice: null }],
+}
+
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
@@ -54,6 +61,7 @@ async function open(t: TestContext) {
           .filter(destination => destination === 'mx.there.test')
           .map(destination => [destination, [PATH]]),
       ),
+    examine: async () => REPORT,
   }
   const refusal = async (name: string, input: unknown) => {
     const error = await carryOut(parts, name, input).then(
@@ -568,6 +576,22 @@ test('control socket: a service that stops before its reply is reported', async 
   const failed = await errorOf(askService(path, 'key.delete', { id: 'x' }))
   assert.instance(failed, OperationFailed)
   assert.match(failed.message, /stopped before it responded/)
+})
+
+test('doctor.run: the running service makes the checks; without it, nobody does', async t => {
+  const { folder, close } = await serve(t, {})
+  assert.equal(await examineService(folder), REPORT)
+  await close()
+  assert.is(await examineService(folder), null)
+})
+
+test('doctor.run: a service of an older version is not asked', async t => {
+  const { path } = await t.using(tempFolder())
+  const { createServer } = await import('node:net')
+  const older = createServer(socket => socket.once('data', () => socket.end('{"refused":"The service …"}\n')))
+  await new Promise<void>(resolve => older.listen(join(path, 'control.sock'), resolve))
+  t.after(() => older.close())
+  assert.is(await examineService(path), null)
 })
 
 test('domain.rotate_keys: the verified domain is chosen among equal names', async t => {
