@@ -8,11 +8,13 @@ import type { CountRequest } from '../interfaces/api/server/record-requests.ts'
 import { within } from '../lib/clock.ts'
 import { createHistogram, DURATION_BOUNDS_SECONDS } from '../lib/histogram.ts'
 import type { Labels, Metrics } from '../lib/metrics.ts'
-import type { QueueView } from '../pipeline/queue/view.ts'
+import { attemptDurations, attemptResults, sessionErrors } from '../pipeline/queue/attempt-figures.ts'
+import type { QueueQuestion, QueueView } from '../pipeline/queue/view.ts'
 import { WEBHOOK_FIGURES } from '../pipeline/webhooks/dispatch-commands.ts'
 import { ACCEPTED_FIGURE, deliveryFigure } from '../resources/events/record.ts'
-import type { DeliveryStatus } from '../store/model/schema.ts'
+import { DELIVERY_CLASS, type DeliveryStatus } from '../store/model/schema.ts'
 import type { AppContext } from './context.ts'
+import { registerMachine } from './machine-metrics.ts'
 import { version } from './version.ts'
 
 /** New statuses of deliveries with the words of the metric. */
@@ -31,7 +33,6 @@ export type MetricsRoutesOf = (listener: { isOpen: boolean }) => Route[]
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx']
 /** Time that a report waits for the queue. */
 const QUEUE_WAIT_MS = 2_000
-const WHOLE_QUEUE = { by: 'domain', domain: null, accountId: null, class: null, limit: 0, offset: 0 } as const
 
 /** Registers the metrics of requests. */
 export function countRequests(metrics: Metrics): CountRequest {
@@ -55,7 +56,8 @@ export function countRequests(metrics: Metrics): CountRequest {
  * Registers the metrics of mail, queue, webhooks and database.
  * @returns a function that makes the routes that serve all metrics
  */
-export function openMetrics({ config, metrics, store, workers, clock }: AppContext): MetricsRoutesOf {
+export function openMetrics(context: AppContext): MetricsRoutesOf {
+  const { config, metrics, store, workers, clock } = context
   const tally = (name: string) => store.figures().tallies[name] ?? 0
   const read = (pairs: readonly (readonly [Labels, string])[]) => () =>
     pairs.map(([labels, name]): [Labels, number] => [labels, tally(name)])
@@ -80,32 +82,64 @@ export function openMetrics({ config, metrics, store, workers, clock }: AppConte
     'Duration of batches of commands with their commit.',
     () => store.figures().durations,
   )
-  const refresh = registerQueue(metrics, () =>
-    within(clock, QUEUE_WAIT_MS, workers.reader.viewQueue({ ...WHOLE_QUEUE, now: clock.now() })),
+  metrics.histogram(
+    'database_batch_commands',
+    'Number of commands in a batch, which share one commit.',
+    () => store.figures().sizes,
   )
+  metrics.total('delivery_attempts', 'Delivery attempts by result, mailbox provider and bounce class.', () =>
+    attemptResults(store.figures().tallies),
+  )
+  metrics.histogram(
+    'delivery_attempt_duration_seconds',
+    'Duration of delivery attempts over a connection.',
+    () => attemptDurations(store.figures().tallies),
+  )
+  metrics.total(
+    'delivery_session_errors',
+    'Sessions with hosts that ended before mail could be sent, by phase.',
+    () => sessionErrors(store.figures().tallies),
+  )
+  const refreshQueue = registerQueue(metrics, question =>
+    within(clock, QUEUE_WAIT_MS, workers.reader.viewQueue({ ...question, now: clock.now() })),
+  )
+  const refreshMachine = registerMachine(context)
+  const refresh = async () => void (await Promise.all([refreshQueue(), refreshMachine()]))
   return ({ isOpen }) => metricsRoutes({ metrics, token: config.metrics.token, isOpen, refresh })
 }
+
+const QUEUE_CLASSES = Object.entries(DELIVERY_CLASS)
+const WHOLE_QUEUE = { by: 'domain', domain: null, accountId: null, limit: 0, offset: 0 } as const
 
 /**
  * Registers the metrics of the queue, which are absent while it cannot be read.
  * @returns a function that reads the queue for the next report
  */
-function registerQueue(metrics: Metrics, view: () => Promise<QueueView | undefined>): () => Promise<void> {
-  let queue: QueueView | undefined
-  metrics.gauge('queue_deliveries', 'Deliveries in the queue, by state.', () => {
-    if (!queue) return []
-    const { neverTried, deferred, underWay, held } = queue.totals
-    return [
-      [{ state: 'never_tried' }, neverTried],
-      [{ state: 'deferred' }, deferred],
-      [{ state: 'in_progress' }, underWay],
-      [{ state: 'held' }, held],
-    ]
-  })
-  metrics.gauge('queue_oldest_seconds', 'Age of the oldest email in the queue.', () =>
-    queue ? Math.max(0, queue.at - (queue.oldestAt ?? queue.at)) / 1_000 : [],
+function registerQueue(
+  metrics: Metrics,
+  view: (question: Omit<QueueQuestion, 'now'>) => Promise<QueueView | undefined>,
+): () => Promise<void> {
+  let queues: [string, QueueView][] = []
+  metrics.gauge('queue_deliveries', 'Deliveries in the queue, by class and state.', () =>
+    queues.flatMap(([name, { totals }]): [Labels, number][] => [
+      [{ class: name, state: 'never_tried' }, totals.neverTried],
+      [{ class: name, state: 'deferred' }, totals.deferred],
+      [{ class: name, state: 'in_progress' }, totals.underWay],
+      [{ class: name, state: 'held' }, totals.held],
+    ]),
+  )
+  metrics.gauge('queue_oldest_seconds', 'Age of the oldest email in the queue, by class.', () =>
+    queues.map(([name, { at, oldestAt }]): [Labels, number] => [
+      { class: name },
+      Math.max(0, at - (oldestAt ?? at)) / 1_000,
+    ]),
   )
   return async () => {
-    queue = await view().catch(() => undefined)
+    const read: typeof queues = []
+    for (const [name, deliveryClass] of QUEUE_CLASSES) {
+      const queue = await view({ ...WHOLE_QUEUE, class: deliveryClass }).catch(() => undefined)
+      if (queue) read.push([name, queue])
+    }
+    queues = read
   }
 }

@@ -36,7 +36,7 @@ export interface Metrics {
    * Registers a metric that all programs report by the same name.
    * @param name whole name, such as `process_cpu_seconds_total`
    */
-  standard(name: string, type: 'counter' | 'gauge', help: string, read: () => number): void
+  standard(name: string, type: 'counter' | 'gauge', help: string, read: () => Reading): void
   text(): string
 }
 

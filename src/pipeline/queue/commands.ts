@@ -33,6 +33,7 @@ import {
   type DeliveryStatus,
   NO_LEASE,
 } from '../../store/model/schema.ts'
+import { type MeasuredAttempt, tallyAttempts } from './attempt-figures.ts'
 import { type Arrival, type CountedResult, countArrivals } from './destinations.ts'
 import { holdEmails } from './hold.ts'
 import { claimsInOrder, openHoldFilter } from './hold-filter.ts'
@@ -93,6 +94,8 @@ export interface Finish extends LeaseRef {
   proof: Uint8Array | null
   /** Absent when the result is not counted by destination. */
   counted?: CountedResult
+  /** Attributes for the metrics of the process. */
+  measured?: MeasuredAttempt
   /** Hosts that were tried, and their replies; `packed` holds the whole SMTP transcript. */
   record: Pick<AttemptRow, 'reply' | 'mxHost' | 'brokeOff'> & { packed: Uint8Array }
 }
@@ -142,6 +145,7 @@ export const queueCommands = {
         valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
       )
       await suppress(tx, valid)
+      tallyAttempts(tx, valid)
       await countArrivals(tx, valid.flatMap(arrivalOf))
       for (const { domain, accountId, nextAt } of valid)
         if (nextAt !== null)

@@ -70,6 +70,18 @@ export async function* stepDueWebhooks(db: Db): AsyncGenerator<DueWebhook> {
   }
 }
 
+const WAITING_COUNTED_MAX = 100_000
+
+/** Counts deliveries that wait or are in progress, up to a limit: a long backlog takes as long to count. */
+export async function countWaitingDeliveries(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from webhook_deliveries where state = ${sql.lit(WEBHOOK_DELIVERY_STATE.waiting)}
+      limit ${sql.lit(WAITING_COUNTED_MAX)}
+    ) as waiting`.execute(db)
+  return Number(rows[0]!.count)
+}
+
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await db.selectFrom('webhooks').select('id').limit(1).executeTakeFirst()) !== undefined
 }

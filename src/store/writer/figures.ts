@@ -9,6 +9,8 @@ export interface WriterFigures {
   tallies: Readonly<Record<string, number>>
   /** Durations of groups with their commits, in seconds. */
   durations: HistogramReading
+  /** Numbers of commands of groups. */
+  sizes: HistogramReading
   /** Number of commands in all groups. */
   commandCount: number
 }
@@ -20,20 +22,25 @@ interface FiguresSource {
   take(): WriterFigures | undefined
 }
 
+const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
+
 export const NO_FIGURES: WriterFigures = {
   tallies: {},
   durations: createHistogram(DURATION_BOUNDS_SECONDS).read(),
+  sizes: createHistogram(SIZE_BOUNDS).read(),
   commandCount: 0,
 }
 
 export function createFigures(): FiguresSource {
   const sums = new Map<string, number>()
   const durations = createHistogram(DURATION_BOUNDS_SECONDS)
+  const sizes = createHistogram(SIZE_BOUNDS)
   let commandCount = 0
   let isChanged = false
   return {
     add(group) {
       durations.observe(group.seconds)
+      sizes.observe(group.commandCount)
       commandCount += group.commandCount
       for (const [name, count] of group.tallies) sums.set(name, (sums.get(name) ?? 0) + count)
       isChanged = true
@@ -41,7 +48,12 @@ export function createFigures(): FiguresSource {
     take() {
       if (!isChanged) return undefined
       isChanged = false
-      return { tallies: Object.fromEntries(sums), durations: durations.read(), commandCount }
+      return {
+        tallies: Object.fromEntries(sums),
+        durations: durations.read(),
+        sizes: sizes.read(),
+        commandCount,
+      }
     },
   }
 }

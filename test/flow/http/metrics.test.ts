@@ -1,4 +1,6 @@
 import * as assert from 'uvu/assert'
+import { recordMade } from '../../../src/store/backup/record.ts'
+import { isOnPostgres } from '../../kit/database.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
@@ -50,8 +52,12 @@ test('all counters with known labels are there before anything has happened', as
     'mailhorn_sign_in_attempts_total{protocol="http",result="wrong"}',
     'mailhorn_threads_lost_total{thread="inbound"}',
     'mailhorn_logged_requests_dropped_total',
-    'mailhorn_queue_deliveries{state="deferred"}',
-    'mailhorn_queue_oldest_seconds',
+    'mailhorn_queue_deliveries{class="broadcast",state="deferred"}',
+    'mailhorn_queue_oldest_seconds{class="transactional"}',
+    'mailhorn_delivery_session_errors_total{phase="tls"}',
+    'mailhorn_delivery_attempt_duration_seconds_count',
+    'mailhorn_webhook_deliveries_waiting',
+    'mailhorn_operator_alerts_active{kind="backup"}',
   ])
     assert.is(first.get(name), 0, name)
   assert.ok([...first.keys()].some(name => /^mailhorn_build_info\{version="\d+\.\d+/.test(name)))
@@ -91,6 +97,42 @@ test('batches of the database are counted', async () => {
   const batches = figures.get('mailhorn_database_batch_duration_seconds_count')!
   assert.ok(batches > 0)
   assert.ok(figures.get('mailhorn_database_commands_total')! >= batches)
+})
+
+test('the machine, the database and what runs out are measured', async () => {
+  const figures = await samples()
+  for (const name of [
+    'process_open_fds',
+    'process_max_fds',
+    'mailhorn_disk_free_bytes',
+    'mailhorn_disk_size_bytes',
+    ...(isOnPostgres ? [] : ['mailhorn_database_file_bytes', 'mailhorn_database_wal_bytes']),
+    'mailhorn_database_batch_commands_count',
+  ])
+    assert.ok(figures.get(name)! > 0, name)
+  assert.ok(figures.has('mailhorn_event_loop_delay_seconds_count'))
+  assert.ok(figures.get('mailhorn_certificate_expiry_timestamp_seconds')! > mailhorn.clock.now() / 1_000)
+  assert.not.ok(figures.has('mailhorn_backup_age_seconds'), 'no backup was made')
+})
+
+test('the age of the last backup is measured', async () => {
+  recordMade(mailhorn.dataDir, '/backups/20261128T003000Z', mailhorn.clock.now() - 3_600_000)
+  const age = (await samples()).get('mailhorn_backup_age_seconds')!
+  assert.ok(age >= 3_600 && age < 3_700, String(age))
+})
+
+test('attempts count by result, provider and class', async () => {
+  await mailhorn.send({
+    from: 'ann@here.example',
+    to: 'bounced@simulator.test',
+    subject: 'hi',
+    text: 'hello',
+  })
+  await until(async () =>
+    [...(await samples()).keys()].some(name =>
+      /^mailhorn_delivery_attempts_total\{result="bounced",provider="none",class="[a-z-]+"\}$/.test(name),
+    ),
+  )
 })
 
 test('metrics need their token', async () => {

@@ -35,12 +35,13 @@ test('figures are sums over all groups, and are taken when they have changed', (
       ['b', 1],
     ]),
   })
-  const { tallies, durations, commandCount } = figures.take()!
+  const { tallies, durations, sizes, commandCount } = figures.take()!
   assert.equal([tallies, commandCount], [{ a: 3, b: 1 }, 4])
   assert.equal(
     [durations.counts.at(-1), durations.counts.reduce((sum, count) => sum + count), durations.sum],
     [1, 2, 20.002],
   )
+  assert.equal([sizes.sum, sizes.counts.slice(0, 3)], [4, [1, 0, 1]])
   assert.is(figures.take(), undefined)
 })
 

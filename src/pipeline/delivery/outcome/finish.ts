@@ -13,9 +13,12 @@ import { type Cause, causeOfClass, storedCause } from '../../../resources/emails
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/email-events.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { DeliveryStatus } from '../../../store/model/schema.ts'
+import { type MeasuredAttempt, SESSION_PHASES } from '../../queue/attempt-figures.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { type CountedResult, type DestinationResult, replyFormOf } from '../../queue/destinations.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
+import { OTHERS, PROVIDERS } from '../destinations/providers.ts'
+import { GENERAL_SMART_HOST } from '../destinations/smart-host.ts'
 import { fingerprintOf } from '../message/signature-fingerprint.ts'
 import type { StoredSignature } from '../message/signed-head.ts'
 import { type AttemptResult, isBrokenOff } from './attempt-result.ts'
@@ -38,7 +41,10 @@ export function finishOf(
   facts: FinishFacts,
   random: () => number,
 ): Finish {
-  const finish = uncountedFinish(delivery, result, facts, random)
+  const finish = {
+    ...uncountedFinish(delivery, result, facts, random),
+    measured: measuredOf(facts.destination, result),
+  }
   const counted = countersOf(facts.destination, result, finish.status)
   return counted ? { ...finish, counted } : finish
 }
@@ -60,6 +66,29 @@ function countersOf(
   if (destination === null || result === undefined) return undefined
   if (result === 'delivered') return { destination, result, class: null, replyForm: null }
   return { destination, result, class: why, replyForm: replyFormOf(text) }
+}
+
+const MX_PROVIDERS: ReadonlySet<string> = new Set(PROVIDERS.map(({ name }) => name))
+const OPENING: ReadonlySet<string | null> = new Set(SESSION_PHASES)
+
+/** Returns the attributes for the metrics. Small destinations are not told apart: they are too many. */
+function measuredOf(
+  destination: string | null,
+  { kind, class: why, hostAttempts, simulated }: AttemptResult,
+): MeasuredAttempt {
+  const isNone = destination === null || simulated === true
+  return {
+    provider: isNone ? 'none' : providerLabel(destination),
+    class: kind === 'delivered' ? 'none' : why,
+    sessionErrors: hostAttempts.flatMap(({ phase }) => (phase !== null && OPENING.has(phase) ? [phase] : [])),
+  }
+}
+
+function providerLabel(destination: string): string {
+  if (MX_PROVIDERS.has(destination)) return destination
+  return destination.split('-', 2).join('-') === GENERAL_SMART_HOST && !destination.includes('.')
+    ? 'smart_host'
+    : OTHERS
 }
 
 function uncountedFinish(

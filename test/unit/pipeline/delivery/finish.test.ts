@@ -67,6 +67,27 @@ function finish(result: AttemptResult, over: { attempt?: number; at?: number } &
   return finishOf({ ...delivery, attempt }, result, facts, middle)
 }
 
+for (const [destination, provider] of [
+  ['google', 'google'],
+  ['mx.there.test', 'other'],
+  ['smart-host', 'smart_host'],
+  ['smart-host-relay', 'smart_host'],
+  ['smart-host.there.test', 'other'],
+  [null, 'none'],
+] as const)
+  test(`metrics: an attempt at ${destination} counts for ${provider}`, () => {
+    const { measured } = finish(endingOf('bounced', '550 spam', { class: 'spam' }), { destination })
+    assert.equal(measured, { provider, class: 'spam', sessionErrors: [] })
+  })
+
+test('metrics: sessions that end before mail could be sent are errors, by phase', () => {
+  const refused = { ...hostAttempt('mx1.there.test', 'ECONNREFUSED'), phase: 'connect' }
+  const untrusted = { ...hostAttempt('mx2.there.test', 'no shared cipher'), phase: 'tls' }
+  const hostAttempts = [refused, untrusted, hostAttempt('mx3.there.test', '250 taken')]
+  const { measured } = finish(endingOf('delivered', '250 taken', { hostAttempts }), { destination: 'google' })
+  assert.equal(measured, { provider: 'google', class: 'none', sessionErrors: ['connect', 'tls'] })
+})
+
 test('delivered: the event has host, TLS, reply and duration', () => {
   const done = finish(endingOf('delivered', '250 2.0.0 taken', { phase: 'final-dot' }))
   assert.equal(

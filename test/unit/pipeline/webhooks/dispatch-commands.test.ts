@@ -3,6 +3,8 @@ import type {
   ClaimedWebhookDelivery,
   WebhookAttempt,
 } from '../../../../src/pipeline/webhooks/dispatch-commands.ts'
+import { countWaitingDeliveries } from '../../../../src/pipeline/webhooks/webhook-rows.ts'
+import { isOnPostgres, planOf } from '../../../kit/database.ts'
 import { STORE_EPOCH } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { ACCOUNT, openTelling } from '../../../kit/webhooks.ts'
@@ -138,6 +140,20 @@ test('release: a lease of an earlier attempt is not released', async t => {
   assert.equal(row(), [0, null])
   await release(0)
   assert.equal(row(), [0, null])
+})
+
+test('the backlog is counted from an index, until deliveries have ended', async t => {
+  const telling = await openTelling(t)
+  await telling.make()
+  await telling.record(3)
+  assert.is(await countWaitingDeliveries(telling.db), 3)
+  telling.change(
+    'update webhook_deliveries set state = 1 where id = (select min(id) from webhook_deliveries)',
+  )
+  assert.is(await countWaitingDeliveries(telling.db), 2)
+  // PostgreSQL reads small tables whole
+  if (!isOnPostgres)
+    assert.match(planOf(telling, 'select 1 from webhook_deliveries where state = 0 limit 10'), /index/i)
 })
 
 test.run()

@@ -1,0 +1,107 @@
+/**
+ * Metrics of the machine and of what the operator must look after: event loop, descriptors, disk, database
+ * files, certificate, backups, webhooks and lasting alerts. Part of the composition root.
+ */
+import { X509Certificate } from 'node:crypto'
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { startEventLoopDelay } from '../lib/event-loop-delay.ts'
+import type { Labels } from '../lib/metrics.ts'
+import { openFileLimit } from '../lib/open-files.ts'
+import { countWaitingDeliveries } from '../pipeline/webhooks/webhook-rows.ts'
+import { lastingAlerts, MACHINE_ALERTS } from '../resources/alerts/operator-alerts.ts'
+import { lastMade, readRecord } from '../store/backup/record.ts'
+import { databaseFile, locate } from '../store/opening/dialect.ts'
+import type { AppContext } from './context.ts'
+
+interface MachineFigures {
+  openFds?: number
+  diskFree?: number
+  diskSize?: number
+  databaseBytes?: number
+  walBytes?: number
+  backupAgeSeconds?: number
+  webhooksWaiting?: number
+  alerts?: [Labels, number][]
+}
+
+/**
+ * Registers the metrics. A figure that cannot be read is absent from the report.
+ * @returns a function that reads the figures for the next report
+ */
+export function registerMachine(context: AppContext): () => Promise<void> {
+  const { metrics, security, stack } = context
+  const delay = startEventLoopDelay()
+  stack.defer(delay.stop)
+  metrics.histogram(
+    'event_loop_delay_seconds',
+    'Delay of the event loop of the main thread, sampled twice a second.',
+    delay.read,
+  )
+  metrics.gauge(
+    'certificate_expiry_timestamp_seconds',
+    'End of validity of the certificate of the listeners since the Unix epoch in seconds.',
+    () => new X509Certificate(security.certificates.current().cert).validToDate.getTime() / 1_000,
+  )
+  const limit = openFileLimit()
+  if (limit !== undefined && Number.isFinite(limit))
+    metrics.standard('process_max_fds', 'gauge', 'Maximum number of open file descriptors.', () => limit)
+  let figures: MachineFigures = {}
+  const gauge = (name: string, help: string, figure: keyof MachineFigures) =>
+    metrics.gauge(name, help, () => figures[figure] ?? [])
+  metrics.standard(
+    'process_open_fds',
+    'gauge',
+    'Number of open file descriptors.',
+    () => figures.openFds ?? [],
+  )
+  gauge('disk_free_bytes', 'Free space on the disk of the data folder.', 'diskFree')
+  gauge('disk_size_bytes', 'Size of the disk of the data folder.', 'diskSize')
+  gauge('database_file_bytes', 'Size of the SQLite database without its write-ahead log.', 'databaseBytes')
+  gauge('database_wal_bytes', 'Size of the write-ahead log of the SQLite database.', 'walBytes')
+  gauge('backup_age_seconds', 'Age of the last backup; absent if none was made.', 'backupAgeSeconds')
+  gauge('webhook_deliveries_waiting', 'Webhook deliveries that wait, at most 100,000.', 'webhooksWaiting')
+  gauge('operator_alerts_active', 'Alerts whose condition lasts, by kind.', 'alerts')
+  return async () => {
+    figures = await readFigures(context)
+  }
+}
+
+async function readFigures({ config, store, clock }: AppContext): Promise<MachineFigures> {
+  const { dataDir, database } = config
+  const file = databaseFile(locate({ dataDir, url: database.url }))
+  const last = lastMade(readRecord(dataDir))
+  const [fds, disk, databaseBytes, walBytes, webhooksWaiting, alerts] = await Promise.all([
+    orAbsent(readdir('/proc/self/fd')),
+    orAbsent(statfs(dataDir)),
+    file === undefined ? undefined : sizeOf(file),
+    file === undefined ? undefined : sizeOf(`${file}-wal`),
+    orAbsent(countWaitingDeliveries(store.db)),
+    orAbsent(activeAlerts(store.db)),
+  ])
+  return {
+    ...(fds && { openFds: fds.length }),
+    ...(disk && { diskFree: disk.bavail * disk.bsize, diskSize: disk.blocks * disk.bsize }),
+    ...(databaseBytes !== undefined && { databaseBytes }),
+    ...(walBytes !== undefined && { walBytes }),
+    ...(last && { backupAgeSeconds: Math.max(0, clock.now() - last.at) / 1_000 }),
+    ...(webhooksWaiting !== undefined && { webhooksWaiting }),
+    ...(alerts && { alerts }),
+  }
+}
+
+async function activeAlerts(db: AppContext['store']['db']): Promise<[Labels, number][]> {
+  return Promise.all(
+    MACHINE_ALERTS.map(
+      async (kind): Promise<[Labels, number]> => [{ kind }, (await lastingAlerts(db, kind)).size],
+    ),
+  )
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await orAbsent(stat(path)))?.size
+}
+
+/** A figure that cannot be read must not keep the others from being reported. */
+function orAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch(() => undefined)
+}
