@@ -427,7 +427,7 @@ test('the names of the addresses in the configuration are looked up, without a s
   assert.equal(out.split('\n').slice(0, 3), [
     '192.0.2.1 out.here.example: ok',
     '192.0.2.2 mailhorn.test: failed',
-    '  192.0.2.2 has no name (PTR)',
+    '  192.0.2.2 has no PTR record',
   ])
 })
 

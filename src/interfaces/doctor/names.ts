@@ -37,8 +37,8 @@ export function reverseNames({ resolver, addresses }: NamesOptions): Examination
           const faults = await nameFaults(resolver, address, ehlo)
           if (faults.length === 0)
             return good(CHECK, address, `The PTR record is valid, and ${ehlo} resolves to the address.`)
-          const message = `${faults.join('; ')}.`
-          const isLost = faults.some(fault => fault.includes('is not known'))
+          const message = sentenceOf(faults)
+          const isLost = faults.some(fault => fault.includes('could not be looked up'))
           return isLost
             ? unknownFinding(CHECK, address, message)
             : bad('failed', CHECK, address, message, ADVICE)
@@ -46,4 +46,9 @@ export function reverseNames({ resolver, addresses }: NamesOptions): Examination
       )
     },
   }
+}
+
+function sentenceOf(clauses: readonly string[]): string {
+  const text = clauses.join('; ')
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`
 }

@@ -25,14 +25,17 @@ export async function nameFaults(
     leadsTo(resolver, ehlo, address),
   ])
   const faults: string[] = []
-  if (names.kind === 'failure') faults.push(`the name of ${address} (PTR) is not known: ${names.reason}`)
-  else if (names.kind !== 'found') faults.push(`${address} has no name (PTR)`)
+  if (names.kind === 'failure')
+    faults.push(`the PTR record of ${address} could not be looked up: ${names.reason}`)
+  else if (names.kind !== 'found') faults.push(`${address} has no PTR record`)
   else {
     const back = await Promise.all(names.records.map(name => leadsTo(resolver, name, address)))
     if (!back.includes(true))
-      faults.push(`${address} is named ${names.records.join(', ')}, which does not lead back to it`)
+      faults.push(
+        `the PTR record of ${address} names ${names.records.join(', ')}, which does not resolve to it`,
+      )
   }
-  if (!greeting) faults.push(`${ehlo}, with which we greet from ${address}, does not lead to it`)
+  if (!greeting) faults.push(`the EHLO name ${ehlo} does not resolve to ${address}`)
   return faults
 }
 

@@ -95,7 +95,7 @@ test('each failure of a delivery thread has an event of its own', () => {
   const error = new Error('disk full')
   events.warmupGrantFailed(error)
   events.rateLimitsReadFailed(error)
-  events.sourceNameInvalid('192.0.2.1', '192.0.2.1 has no name (PTR)')
+  events.sourceNameInvalid('192.0.2.1', '192.0.2.1 has no PTR record')
   events.sourceNameCheckFailed(error)
   events.stsPolicyUnavailable('there.test', { type: 'sts-policy-invalid', fault: 'no version' })
   events.stsPolicyUpdateFailed(error)

@@ -26,27 +26,23 @@ for (const [address, ehlo, ...faults] of [
   ['192.0.2.1', 'mail1.here.test'],
   ['192.0.2.2', 'mail2.here.test'],
   [V6, 'mail6.here.test'],
-  [
-    '192.0.2.1',
-    'mail2.here.test',
-    'mail2.here.test, with which we greet from 192.0.2.1, does not lead to it',
-  ],
+  ['192.0.2.1', 'mail2.here.test', 'the EHLO name mail2.here.test does not resolve to 192.0.2.1'],
   [
     '192.0.2.3',
     'missing.here.test',
-    '192.0.2.3 has no name (PTR)',
-    'missing.here.test, with which we greet from 192.0.2.3, does not lead to it',
+    '192.0.2.3 has no PTR record',
+    'the EHLO name missing.here.test does not resolve to 192.0.2.3',
   ],
   [
     '192.0.2.4',
     'mail1.here.test',
-    '192.0.2.4 is named mail1.here.test, which does not lead back to it',
-    'mail1.here.test, with which we greet from 192.0.2.4, does not lead to it',
+    'the PTR record of 192.0.2.4 names mail1.here.test, which does not resolve to it',
+    'the EHLO name mail1.here.test does not resolve to 192.0.2.4',
   ],
   [
     '192.0.2.5',
     'mail5.here.test',
-    'the name of 192.0.2.5 (PTR) is not known: the name server answered SERVFAIL',
+    'the PTR record of 192.0.2.5 could not be looked up: the name server answered SERVFAIL',
   ],
 ] as const)
   test(`${address} as ${ehlo}: ${faults[0] ?? 'good'}`, async t => {

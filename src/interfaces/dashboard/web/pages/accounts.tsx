@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
+import { signedIn } from '../api/session.ts'
 import type { Account, AccountWithPassword, Installation } from '../api/types.ts'
 import { Button, Choose, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
@@ -143,9 +144,11 @@ function columnsOf({
               Release
             </Button>
           ) : (
-            <Button small onClick={() => suspend(account)}>
-              Suspend
-            </Button>
+            account.id !== signedIn().account.id && (
+              <Button small onClick={() => suspend(account)}>
+                Suspend
+              </Button>
+            )
           )}
           <Button small onClick={() => onOpen({ kind: 'change', account })}>
             Edit
