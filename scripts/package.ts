@@ -30,7 +30,7 @@ import { parseArgs } from 'node:util'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const DEBIAN_ARCHITECTURES: Record<string, string> = { x64: 'amd64', arm64: 'arm64' }
 const COPIED = ['bin', 'build', 'config', 'dist', 'package.json', 'README.md', 'CHANGELOG.md', 'LICENSE']
-const INSTALLED = ['install.sh', 'mailhorn.service', 'mailhorn.env']
+const INSTALLED = ['install.sh', 'mailhorn.service', 'mailhorn.env', 'monitoring']
 
 const { values } = parseArgs({
   options: {
@@ -63,7 +63,7 @@ if (!values.tree) {
 /** Copies what the service needs at run time; the bundles need no other modules. */
 function makeTree() {
   for (const path of COPIED) cpSync(join(root, path), join(tree, path), { recursive: true })
-  for (const path of INSTALLED) cpSync(join(root, 'packaging', path), join(tree, path))
+  for (const path of INSTALLED) cpSync(join(root, 'packaging', path), join(tree, path), { recursive: true })
   const foreign = arch === process.arch ? undefined : foreignModules()
   const installed = join(foreign ?? root, 'node_modules')
   const copy = (from: string, to = from) =>
@@ -122,6 +122,7 @@ function debianPackage(): string {
     place('mailhorn.service', 'usr/lib/systemd/system/mailhorn.service')
     place('mailhorn.env', 'etc/mailhorn.env')
     for (const path of ['README.md', 'CHANGELOG.md']) place(path, join('usr/share/doc/mailhorn', path))
+    place('monitoring', 'usr/share/doc/mailhorn/monitoring')
     place('LICENSE', 'usr/share/doc/mailhorn/copyright')
     mkdirSync(join(staging, 'usr/bin'))
     symlinkSync('../lib/mailhorn/bin/mailhorn', join(staging, 'usr/bin/mailhorn'))
