@@ -32,6 +32,7 @@ import { createClientAddress } from '../interfaces/api/server/client-address.ts'
 import { createSpendRequest } from '../interfaces/api/server/rate-limit.ts'
 import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer } from '../interfaces/api/server/server.ts'
+import { suppressionFileRoutes } from '../interfaces/api/suppressions/file-routes.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
 import { usageRoutes } from '../interfaces/api/usage/routes.ts'
@@ -351,6 +352,7 @@ function sendingRoutes(
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes(shown),
     ...waitingEmailRoutes({ ...shown, queueAdmin }),
+    ...suppressionFileRoutes({ db, run, clock }),
     ...suppressionRoutes({ db, find, run, clock }),
   ]
 }

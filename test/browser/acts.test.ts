@@ -199,7 +199,7 @@ test('an audience is made, filled from a file, and a part of it counted while it
   await page.getByText('Contact saved.').waitFor()
   await rowOf('one@there.example').getByRole('button', { name: 'Edit' }).click()
   assert.is(await dialog().getByLabel('Properties').inputValue(), 'plan: pro')
-  await dialog().getByRole('button', { name: 'Close' }).click()
+  await dialog().locator('.dialog-acts').getByRole('button', { name: 'Close' }).click()
   await rowOf('two@there.example').getByRole('button', { name: 'Edit' }).click()
   await leaveEverything('two@there.example')
   await dialog().getByLabel('First name').fill('Second')
@@ -370,6 +370,34 @@ test('addresses are suppressed, found, and taken off the list', async () => {
   await button('Remove two@there.example from the suppression list').click()
   await dialog().getByRole('button', { name: 'Remove from suppression list' }).click()
   await page.getByRole('heading', { name: 'No results' }).waitFor()
+})
+
+test('suppressions are imported from a file, with the rows that were rejected, and exported', async () => {
+  await goTo('/suppressions')
+  await button('Import').click()
+  const buffer = Buffer.from('email,reason\nfiled@there.example,bounce\nno address,bounce\n')
+  await dialog()
+    .getByLabel('CSV or JSON file')
+    .setInputFiles({ name: 'gone.csv', mimeType: 'text/csv', buffer })
+  await dialog().getByRole('button', { name: 'Import suppressions' }).click()
+  await dialog().getByText('2 rows read.').waitFor()
+  await dialog().getByText('1 added, 0 suppressed already, 1 rejected').waitFor()
+  await dialog().getByText('Row 3').waitFor()
+  await dialog().locator('.dialog-acts').getByRole('button', { name: 'Close' }).click()
+  await rowOf('filed@there.example').waitFor()
+  await button('Export').click()
+  await dialog().getByLabel('Format').selectOption('json')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog().getByRole('link', { name: 'Export' }).click(),
+  ])
+  const { data } = JSON.parse(readFileSync(await download.path(), 'utf8'))
+  assert.ok(
+    data.some(
+      ({ email, reason }: Record<string, string>) => email === 'filed@there.example' && reason === 'bounce',
+    ),
+  )
+  await dialog().locator('.dialog-acts').getByRole('button', { name: 'Close' }).click()
 })
 
 test('a key is made for one domain, shown once, and deleted', async () => {

@@ -194,12 +194,18 @@ const ROUTES_BY_NEED = {
   'inbound:read and emails:send': ['key POST /inbound/:id/forward', 'key POST /inbound/:id/reply'],
   'inbound:write': ['key DELETE /inbound/:id'],
   'logs:read': ['GET /logs', 'GET /logs/:id'],
-  'suppressions:read': ['key GET /suppressions', 'key GET /suppressions/:id'],
+  'suppressions:read': [
+    'key GET /suppressions',
+    'key GET /suppressions/:id',
+    'key GET /suppressions/export',
+    'key GET /suppressions/export.json',
+  ],
   'suppressions:write': [
     'key POST /suppressions',
     'key DELETE /suppressions/:id',
     'key POST /suppressions/batch/add',
     'key POST /suppressions/batch/remove',
+    'key POST /suppressions/import',
   ],
   'templates:read': [
     'GET /templates',

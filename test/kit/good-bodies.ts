@@ -38,6 +38,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /suppressions', () => ({ email: 'nobody@there.example' })],
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],
+  ['POST /suppressions/import', () => ({ data: [{ email: 'gone@there.example', reason: 'bounce' }] })],
   ['POST /destinations/resume', () => ({ destination: 'mx.held.example' })],
   ['POST /destinations/slow', () => ({ destination: 'mx.held.example', messages_per_minute: 10 })],
   ['POST /destinations/unslow', () => ({ destination: 'mx.held.example' })],

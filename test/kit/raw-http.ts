@@ -118,14 +118,27 @@ function bodyOf(rest: Buffer, headers: Headers, head: boolean): { text: string; 
   if (headers.get('content-type')?.startsWith('text/event-stream'))
     return rest.length === 0 ? undefined : { text: rest.toString(), taken: rest.length }
   if (headers.get('transfer-encoding') === 'chunked') {
-    const end = rest.indexOf('0\r\n\r\n')
-    return end < 0 ? undefined : { text: rest.subarray(0, end).toString(), taken: end + 5 }
+    return dechunked(rest)
   }
   const length = Number(headers.get('content-length') ?? 0)
   if (rest.length < length) return undefined
   const body = rest.subarray(0, length)
   const text = headers.get('content-encoding') === 'gzip' && length > 0 ? gunzipSync(body) : body
   return { text: text.toString(), taken: length }
+}
+
+function dechunked(rest: Buffer): { text: string; taken: number } | undefined {
+  const pieces: Buffer[] = []
+  for (let at = 0; ; ) {
+    const lineEnd = rest.indexOf('\r\n', at)
+    if (lineEnd < 0) return undefined
+    const length = Number.parseInt(rest.subarray(at, lineEnd).toString(), 16)
+    const [from, to] = [lineEnd + 2, lineEnd + 2 + length]
+    if (rest.length < to + 2) return undefined
+    if (length === 0) return { text: Buffer.concat(pieces).toString(), taken: to + 2 }
+    pieces.push(rest.subarray(from, to))
+    at = to + 2
+  }
 }
 
 function splitLine(line: string): [string, string] {

@@ -157,6 +157,7 @@ async function importFrom(provider: Provider, input: CommandInput) {
     service,
     kinds,
     isDryRun: values['dry-run'] === true,
+    clock,
     say,
   })
 }

@@ -41,6 +41,31 @@ export async function listSuppressions(
   }
 }
 
+/** Entries of one read of an export. */
+const EXPORT_ENTRIES = 1_000
+
+/**
+ * Reads entries in the order of their addresses.
+ * @param reason null for all reasons
+ * @param after last address of the read before; empty at first
+ */
+export function suppressionsAfter(
+  db: Db,
+  accountId: Id,
+  reason: SuppressionReason | null,
+  after: string,
+): Promise<Pick<SuppressionRow, 'email' | 'reason' | 'createdAt'>[]> {
+  return db
+    .selectFrom('suppressions')
+    .select(['email', 'reason', 'createdAt'])
+    .where('accountId', '=', accountId)
+    .where('email', '>', after)
+    .$if(reason !== null, query => query.where('reason', '=', reason!))
+    .orderBy('email')
+    .limit(EXPORT_ENTRIES)
+    .execute()
+}
+
 function listing(db: Db, accountId: Id, { reason, search }: SuppressionFilter) {
   const entries = () => db.selectFrom('suppressions').where('accountId', '=', accountId)
   return {

@@ -12,6 +12,8 @@ interface NewSuppression {
   /** The email that caused the entry; null for a manual entry. */
   sourceId: Id | null
   at: number
+  /** Time of an entry that was made elsewhere, before `at`. */
+  createdAt?: number | undefined
 }
 
 /** Identifies an entry by its id or by its folded address. */
@@ -56,9 +58,9 @@ export async function addSuppressions(
   wanted: readonly NewSuppression[],
 ): Promise<{ row: SuppressionRow; isNew: boolean }[]> {
   const added: { row: SuppressionRow; isNew: boolean }[] = []
-  for (const { at, ...rest } of wanted) {
+  for (const { at, createdAt = at, ...rest } of wanted) {
     const former = await findSuppression(tx.rows.find, rest.accountId, { email: rest.email })
-    const row = former ?? { ...rest, id: tx.newId(at), createdAt: at }
+    const row = former ?? { ...rest, id: tx.newId(at), createdAt }
     if (!former) {
       await tx.rows.insert('suppressions', [row])
       tx.count(row.accountId, counterOf(row.reason), '', 1)

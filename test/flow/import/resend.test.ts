@@ -167,7 +167,7 @@ test('domains, suppressions, templates, contacts and webhooks arrive', async t =
   const suppressions = await all('/suppressions')
   assert.is(suppressions.length, 130)
   const gone1 = suppressions.find(({ email }) => email === 'gone1@there.example')
-  assert.is(gone1.reason, 'complaint')
+  assert.equal([gone1.reason, gone1.created_at], ['complaint', '2026-02-03T04:05:06.000Z'])
 
   const templates = await all('/templates')
   assert.equal(templates.map(({ alias, status }) => [alias, status]).toSorted(), [

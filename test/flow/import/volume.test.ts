@@ -37,6 +37,7 @@ function account() {
       service,
       kinds: new Set(KINDS),
       isDryRun: false,
+      clock: systemClock,
       say() {},
     })
     // biome-ignore lint/suspicious/noExplicitAny: tests look into reports of every shape

@@ -26,6 +26,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'DELETE /contacts/:contact_id/segments/:segment_id': 'removeContactFromSegment',
   'POST /suppressions/batch/add': 'addSuppressions',
   'POST /suppressions/batch/remove': 'removeSuppressions',
+  'POST /suppressions/import': 'importSuppressions',
+  'GET /suppressions/export.json': 'exportSuppressionsAsJson',
   'GET /webhooks/:id/deliveries': 'listWebhookDeliveries',
   'GET /doctor': 'runDiagnostics',
   'GET /destinations/slow': 'listSlowDestinations',

@@ -49,6 +49,21 @@ export const suppressionSchema = z
   })
   .meta({ id: 'Suppression' })
 
+export const suppressionImportSchema = z
+  .object({
+    object: z.literal('suppression_import'),
+    rows: z.int().meta({ description: 'Number of entries read: the sum of the following.' }),
+    added: z.int(),
+    existing: z
+      .int()
+      .meta({ description: 'Addresses that were suppressed already; their entries are kept.' }),
+    failed: z.int(),
+    errors: z
+      .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
+      .meta({ description: 'The first 100 failed entries. The header of a CSV file is row 1.' }),
+  })
+  .meta({ id: 'SuppressionImport' })
+
 /** Result of a removal. `id` is the given text if nothing matched it. */
 export const removalSchema = z.object({
   object: z.literal('suppression'),
@@ -144,12 +159,15 @@ export function suppressionView(row: SuppressionRow): z.output<typeof suppressio
 /** A domain alone is no address, either, and is refused with the same words. */
 const NO_PATTERN = 'must be one address: a suppression takes no wildcards and does not cover a domain'
 
+/** Parses an address that is to be suppressed. */
+export function readSuppressed(text: string): ReturnType<typeof parseAddress> {
+  const address = parseAddress(text)
+  const isPattern = isAddressPattern('fault' in address ? text : address.address)
+  return isPattern ? { fault: NO_PATTERN } : address
+}
+
 function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
-  const parsed = texts.map(text => {
-    const address = parseAddress(text)
-    const isPattern = isAddressPattern('fault' in address ? text : address.address)
-    return isPattern ? { fault: NO_PATTERN } : address
-  })
+  const parsed = texts.map(readSuppressed)
   const errors = parsed.flatMap((address, i) =>
     'fault' in address
       ? [{ path: pathOf(i), message: `${shownValue(texts[i])} (\`${pathOf(i)}\`) ${address.fault}.` }]

@@ -1,4 +1,5 @@
 /** Report of an import: what was made, what was there already, and what could not be made and why. */
+import type { Clock } from '../../../lib/clock.ts'
 import { type CliResult, printable, table } from '../control/result.ts'
 import type { Api } from './api.ts'
 import { KINDS, type Kind } from './shapes.ts'
@@ -10,6 +11,7 @@ export interface WriterOptions {
   isDryRun: boolean
   /** Name of the provider, which begins the aliases of templates that have none. */
   provider: string
+  clock: Clock
 }
 
 interface Unmade {

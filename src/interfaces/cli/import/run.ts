@@ -1,4 +1,5 @@
 /** Runs an import: one kind after the other, suppressions before contacts, and a report at the end. */
+import type { Clock } from '../../../lib/clock.ts'
 import { type CliResult, CommandError } from '../control/result.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { ImportReport } from './report.ts'
@@ -14,14 +15,15 @@ export interface ImportRunOptions {
   service: Api
   kinds: ReadonlySet<Kind>
   isDryRun: boolean
+  clock: Clock
   say(text: string): void
 }
 
 /** @throws CommandError if a key is refused */
 export async function runImport(options: ImportRunOptions): Promise<CliResult> {
-  const { provider, title, source, service, kinds, isDryRun, say } = options
+  const { provider, title, source, service, kinds, isDryRun, clock, say } = options
   const report = new ImportReport(title, isDryRun)
-  const writer = createWriter({ service, report, isDryRun, provider })
+  const writer = createWriter({ service, report, isDryRun, provider, clock })
   const failures: ApiFailure[] = []
   const read = KINDS.filter(kind => kinds.has(kind) && source[kind])
   for (const kind of read) {

@@ -1,47 +1,62 @@
-/** Stores suppressions in batches. Addresses that are suppressed already keep their entry. */
+/** Stores suppressions by the import of the service, where an address that is suppressed keeps its entry. */
 import * as z from 'zod'
-import { foldAddress, isAddressPattern, parseAddress } from '../../../protocols/smtp/address.ts'
-import { byCursor } from './api.ts'
+import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { WriterOptions } from './report.ts'
 import type { SourceSuppression } from './shapes.ts'
 
-const BATCH = 100
-const entrySchema = z.object({ id: z.string(), email: z.string() })
+/** Entries of one request. */
+const BATCH = 5_000
+const listSchema = z.object({ data: z.array(z.object({ email: z.string() })) })
+const importedSchema = z.object({
+  added: z.number(),
+  existing: z.number(),
+  failed: z.number(),
+  errors: z.array(z.object({ email: z.string().nullable(), message: z.string() })),
+})
 
-export function createSuppressionWriter({ service, report, isDryRun }: WriterOptions) {
+export function createSuppressionWriter({ service, report, isDryRun, clock }: WriterOptions) {
+  const kind = report.of('suppressions')
+
+  const store = async (entries: readonly SourceSuppression[]) => {
+    if (entries.length === 0) return
+    const data = entries.map(({ email, reason, at }) => ({
+      email,
+      reason,
+      // a clock that is ahead is no reason to lose the entry
+      ...(at !== null && at <= clock.now() && { created_at: new Date(at).toISOString() }),
+    }))
+    const stored = await service.send(importedSchema, 'POST', '/suppressions/import', { data })
+    kind.madeCount += stored.added
+    kind.existingCount += stored.existing
+    for (const { email, message } of stored.errors) report.unmade('suppressions', email ?? '', message)
+    kind.unmadeCount += stored.failed - stored.errors.length
+  }
+
   return async (suppressions: AsyncIterable<SourceSuppression>): Promise<void> => {
-    const kind = report.of('suppressions')
     const there = new Set<string>()
-    for await (const page of byCursor(service, '/suppressions', entrySchema))
-      for (const { email } of page) there.add(email)
-    const waiting = new Map<SourceSuppression['reason'], string[]>()
-    const flush = async (reason: SourceSuppression['reason']) => {
-      const emails = waiting.get(reason) ?? []
-      waiting.delete(reason)
-      if (emails.length === 0) return
-      if (!isDryRun) await service.send(z.unknown(), 'POST', '/suppressions/batch/add', { emails, reason })
-      kind.madeCount += emails.length
-    }
-    for await (const { email: text, reason } of suppressions) {
-      const address = parseAddress(text)
-      if ('fault' in address || isAddressPattern(address.address)) {
-        report.unmade(
-          'suppressions',
-          text,
-          'fault' in address ? `the address ${address.fault}` : 'is a pattern',
-        )
-        continue
+    if (isDryRun)
+      for (const { email } of (await service.get(listSchema, '/suppressions/export.json')).data)
+        there.add(email)
+    let waiting: SourceSuppression[] = []
+    for await (const entry of suppressions) {
+      if (isDryRun) countEntry(entry, there)
+      else if (waiting.push(entry) === BATCH) {
+        await store(waiting)
+        waiting = []
       }
-      const email = foldAddress(address.address)
-      if (there.has(email)) {
-        kind.existingCount++
-        continue
-      }
-      there.add(email)
-      const batch = waiting.get(reason) ?? []
-      waiting.set(reason, batch)
-      if (batch.push(email) === BATCH) await flush(reason)
     }
-    for (const reason of [...waiting.keys()]) await flush(reason)
+    await store(waiting)
+  }
+
+  function countEntry({ email: text }: SourceSuppression, there: Set<string>): void {
+    const address = parseAddress(text)
+    if ('fault' in address) {
+      report.unmade('suppressions', text, `The address ${address.fault}.`)
+      return
+    }
+    const email = foldAddress(address.address)
+    if (there.has(email)) kind.existingCount++
+    else kind.madeCount++
+    there.add(email)
   }
 }

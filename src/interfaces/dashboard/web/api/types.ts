@@ -35,7 +35,7 @@ import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
 import type { segmentSchema } from '../../../api/segments/schema.ts'
 import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
-import type { suppressionSchema } from '../../../api/suppressions/schema.ts'
+import type { suppressionImportSchema, suppressionSchema } from '../../../api/suppressions/schema.ts'
 import type {
   templateRowSchema,
   templateSchema,
@@ -95,6 +95,7 @@ export type Destinations = z.output<typeof destinationsSchema>
 export type Sources = z.output<typeof sourcesSchema>
 export type SessionRow = z.output<typeof sessionRowSchema>
 export type Suppression = z.output<typeof suppressionSchema>
+export type SuppressionImport = z.output<typeof suppressionImportSchema>
 export type TemplateRow = z.output<typeof templateRowSchema>
 export type Template = z.output<typeof templateSchema>
 export type VersionRow = z.output<typeof versionRowSchema>

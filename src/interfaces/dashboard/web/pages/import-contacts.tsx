@@ -214,7 +214,7 @@ function Report({ report }: { report: ContactImport }) {
 }
 
 /** Rows by message; the rows of a message are listed when it is opened. */
-function RowGroups({ rows }: { rows: ContactImport['errors'] }) {
+export function RowGroups({ rows }: { rows: ContactImport['errors'] }) {
   return (
     <ul class="stack stack-tight small">
       {groupsOf(rows).map(({ text, rows: ofGroup }) => (

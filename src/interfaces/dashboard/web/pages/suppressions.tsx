@@ -15,6 +15,7 @@ import { Chosen, type Selection, useSelection, withEach } from '../components/se
 import { Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import type { Tone } from '../labels/status.ts'
+import { ExportSuppressions, ImportSuppressions } from './suppression-files.tsx'
 
 const CONCURRENT_MAX = 100
 const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
@@ -25,7 +26,8 @@ const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string,
 
 export function Suppressions() {
   const query = useQuery()
-  const [isAdding, setAdding] = useState(false)
+  const [open, setOpen] = useState<'add' | 'import' | 'export'>()
+  const close = () => setOpen(undefined)
   const list = usePaged<Suppression>('/suppressions', query, {
     filters: { q: query.get('q'), origin: query.get('reason') },
   })
@@ -34,7 +36,11 @@ export function Suppressions() {
   return (
     <>
       <Head title="Suppressions">
-        <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
+        <Button onClick={() => setOpen('export')}>Export</Button>
+        <Button icon="save" onClick={() => setOpen('import')}>
+          Import
+        </Button>
+        <Button kind="main" icon="plus" onClick={() => setOpen('add')}>
           Add addresses
         </Button>
       </Head>
@@ -66,7 +72,9 @@ export function Suppressions() {
         </FilterBar>
         <ChosenActs rows={rows} selection={selection} reload={list.reload} />
       </ResourceList>
-      {isAdding && <AddAddresses onClose={() => setAdding(false)} onAdded={list.reload} />}
+      {open === 'add' && <AddAddresses onClose={close} onAdded={list.reload} />}
+      {open === 'import' && <ImportSuppressions onClose={close} onDone={list.reload} />}
+      {open === 'export' && <ExportSuppressions reason={query.get('reason') || undefined} onClose={close} />}
     </>
   )
 }
