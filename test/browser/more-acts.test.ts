@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
+import { recordMade } from '../../src/store/backup/record.ts'
 import { addAccount } from '../kit/accounts.ts'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
@@ -229,6 +230,14 @@ test('a server is slowed down, and gets as much as it bears again', async () => 
   await slowed.getByRole('button', { name: 'Remove rate limit' }).click()
   await dialog().getByRole('button', { name: 'Remove rate limit' }).click()
   await slowed.waitFor({ state: 'detached' })
+})
+
+test('the operator sees the age of the last backup with the readiness of the server', async () => {
+  const { dataDir, clock } = scene.mailhorn
+  recordMade(dataDir, '/var/backups/mailhorn/20261128T003000Z', clock.now() - 3.5 * 3_600_000)
+  clock.advance(60_000) // the last report of the doctor is used for a while
+  await goTo('/start')
+  await page.getByText('The last backup was made 3 hours ago.').waitFor()
 })
 
 test('the operator is told how the installation gets a name of its own', async () => {
