@@ -4,6 +4,7 @@ import type { CliCommand, CommandInput } from './command.ts'
 import { textOf } from './command.ts'
 import { CommandError, UsageError } from './control/result.ts'
 import { type Api, createApi } from './import/api.ts'
+import { listmonkSource } from './import/providers/listmonk.ts'
 import { mailgunSource } from './import/providers/mailgun.ts'
 import { postmarkSource } from './import/providers/postmark.ts'
 import { resendSource } from './import/providers/resend.ts'
@@ -90,6 +91,15 @@ const PROVIDERS: readonly Provider[] = [
       mailgunSource(
         connect('MAILGUN_API_KEY', { authorization: basic('api', keys.get('MAILGUN_API_KEY')!) }),
       ),
+  },
+  {
+    name: 'listmonk',
+    title: 'listmonk',
+    baseUrl: null,
+    keys: [{ variable: 'LISTMONK_TOKEN', about: 'user and token of an API user, as user:token' }],
+    has: 'lists with their subscribers, the blocklist, bounces, templates',
+    open: (keys, connect) =>
+      listmonkSource(connect('LISTMONK_TOKEN', { authorization: `token ${keys.get('LISTMONK_TOKEN')}` })),
   },
 ]
 

@@ -92,6 +92,13 @@ test('CSV of other services is understood: names, words of reasons, seconds, and
   assert.is((await exported()).length, 4)
 })
 
+test('reasons in capitals and times with an offset are read, as Amazon SES writes them', async () => {
+  const { exported, importJson } = fresh()
+  const email = 'ann@there.example'
+  await importJson([{ email, reason: 'BOUNCE', created_at: '2025-03-01T12:00:00.123000+02:00' }])
+  assert.equal(await exported(), [{ email, reason: 'bounce', created_at: '2025-03-01T10:00:00.123Z' }])
+})
+
 test('an address that is suppressed already keeps its entry, and a second one in a file is not added', async () => {
   const { call, exported, importJson } = fresh()
   await call('POST', '/suppressions', { body: { email: 'ann@there.example' } })
