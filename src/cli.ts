@@ -82,6 +82,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const lines = createInterface({ input: process.stdin, output: process.stderr })
     try {
       return await lines.question(`${question}: `)
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') throw error
+      return process.exit(130) // Ctrl+C
     } finally {
       lines.close()
     }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { isServiceRunning } from '../interfaces/cli/installation.ts'
 import { backups } from '../interfaces/doctor/backup.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
@@ -26,6 +27,7 @@ import {
   type PlannedListener,
   parentDelegation,
   pointers,
+  reservedName,
 } from '../interfaces/setup/host-checks.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
@@ -130,7 +132,7 @@ export async function examineHost(
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
   const examinations = [
     ownAddresses(addresses, interfaceAddresses()),
-    freePorts(plannedListeners(config)),
+    freePorts(plannedListeners(config), await isServiceRunning(config.dataDir)),
     outboundPort({
       resolver,
       clock,
@@ -140,7 +142,7 @@ export async function examineHost(
       smartHost: delivery.smartHost,
     }),
     pointers({ resolver, addresses, mailHost }),
-    parentDelegation({ mailHost, addresses, inquiries }),
+    isLaboratory(mailHost) ? reservedName(mailHost) : parentDelegation({ mailHost, addresses, inquiries }),
     blocklists({ resolver, addresses, lists: doctor.blocklists }),
     ...(doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: doctor.clockUrl })]),
     diskSpace({ folder: existingFolder(config.dataDir) }),

@@ -144,6 +144,11 @@ export async function examineService(dataDir: string): Promise<DoctorReport | nu
   }
 }
 
+/** Tells whether a service runs in the folder. */
+export async function isServiceRunning(dataDir: string): Promise<boolean> {
+  return (await askService(dataDir, 'destination.paths', { destinations: [] })) !== NOT_RUNNING
+}
+
 interface OpenedStore {
   context: OperationContext
   close(): Promise<void>

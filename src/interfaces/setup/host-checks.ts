@@ -38,8 +38,11 @@ export function ownAddresses(addresses: readonly string[], interfaces: readonly 
   }
 }
 
-/** Checks whether the addresses of the listeners can be bound. */
-export function freePorts(listeners: readonly PlannedListener[]): Examination {
+/**
+ * Checks whether the addresses of the listeners can be bound.
+ * @param isRunning whether the service runs on this host already, and uses its ports
+ */
+export function freePorts(listeners: readonly PlannedListener[], isRunning = false): Examination {
   const check = 'ports'
   return {
     check,
@@ -47,12 +50,22 @@ export function freePorts(listeners: readonly PlannedListener[]): Examination {
       const found = await Promise.all(
         listeners.map(async listener => {
           const code = await bindFault(listener)
-          return code === undefined ? [] : [portFinding(check, listener, code)]
+          return code === undefined || (isRunning && code === 'EADDRINUSE')
+            ? []
+            : [portFinding(check, listener, code)]
         }),
       )
       const faults = found.flat()
       const ports = [...new Set(listeners.map(({ port }) => port))].sort((a, b) => a - b)
-      return faults.length > 0 ? faults : [good(check, null, `Ports ${ports.join(', ')} are free.`)]
+      return faults.length > 0
+        ? faults
+        : [
+            good(
+              check,
+              null,
+              `Ports ${ports.join(', ')} are free${isRunning ? ', or used by the running service' : ''}.`,
+            ),
+          ]
     },
   }
 }
@@ -163,6 +176,14 @@ export function parentDelegation({ mailHost, addresses, inquiries }: ParentOptio
       }
     },
   }
+}
+
+/** Finding about a mail host whose name can never be in public DNS (RFC 2606). */
+export function reservedName(mailHost: string): Examination {
+  const check = 'zone_delegation'
+  const message = 'The name is reserved for examples and tests, and cannot be delegated.'
+  const advice = 'Choose a host name below a domain you own.'
+  return { check, examine: async () => [bad('failed', check, mailHost, message, advice)] }
 }
 
 function isSame(one: string, other: string): boolean {

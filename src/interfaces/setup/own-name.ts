@@ -10,6 +10,8 @@ export interface OwnName {
   addresses: readonly string[]
   /** Addresses of its network interfaces behind NAT; empty if they are the public ones. */
   localAddresses: readonly string[]
+  /** Addresses from which mail is sent; the operating system chooses if absent. */
+  sourceAddresses?: readonly string[]
   /** Contact address for the certificate authority. */
   email: string
   /** `own`: the service serves HTTPS itself. `proxy`: a reverse proxy on the same server does. */
@@ -28,7 +30,7 @@ export const SETTINGS_FILE = '/etc/mailhorn.env'
  * the container sets the listeners itself.
  */
 export function settingsOf(own: OwnName, run: RunMode = 'checkout'): [name: string, value: string][] {
-  const { host, addresses, email, https } = own
+  const { host, addresses, sourceAddresses = [], email, https } = own
   return [
     ['MAILHORN_MAIL_HOST', host],
     ['MAILHORN_HTTP_BASE_URL', `https://${host}`],
@@ -37,7 +39,16 @@ export function settingsOf(own: OwnName, run: RunMode = 'checkout'): [name: stri
     ['MAILHORN_ACME_ENABLED', 'true'],
     ['MAILHORN_ACME_EMAIL', email],
     ['MAILHORN_DNS_ADDRESSES', addresses.join(',')],
+    ...(sourceAddresses.length > 0
+      ? [['MAILHORN_DELIVERY_SOURCE_IPS', sourceAddresses.join(',')] as [string, string]]
+      : []),
   ]
+}
+
+/** Returns the names of settings that other answers would have set. */
+export function unusedSettings(settings: readonly (readonly [string, string])[]): string[] {
+  const used = new Set(settings.map(([name]) => name))
+  return MANAGED.filter(name => !used.has(name))
 }
 
 /** Returns the settings as lines of an environment file. */
@@ -46,6 +57,17 @@ export function settingLines(own: OwnName, run?: RunMode): string {
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')
 }
+
+const MANAGED = [
+  'MAILHORN_HTTP_LISTEN',
+  'MAILHORN_HTTP_TLS_LISTEN',
+  'MAILHORN_HTTP_TRUSTED_PROXIES',
+  'MAILHORN_ACME_LISTEN',
+  'MAILHORN_SMTP_INBOUND_LISTEN',
+  'MAILHORN_SMTP_SUBMISSION_LISTEN',
+  'MAILHORN_SMTP_SUBMISSION_TLS_LISTEN',
+  'MAILHORN_DNS_LISTEN',
+]
 
 function listenersOf({ addresses, localAddresses, https }: OwnName): [name: string, value: string][] {
   const everywhere = addresses.some(isIpv6) ? '[::]' : '0.0.0.0'

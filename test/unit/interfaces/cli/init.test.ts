@@ -155,6 +155,11 @@ for (const [args, message] of [
   [['203.0.113.7'], '"203.0.113.7" is not a host name'],
   [[...ARGUMENTS, '--run', 'podman'], '--run must be one of package, docker, checkout, not "podman"'],
   [[...ARGUMENTS, '--https', 'yes'], '--https must be one of own, proxy, not "yes"'],
+  [
+    [...ARGUMENTS.slice(0, 3), '--address', '10.0.0.5'],
+    '--address: 10.0.0.5 is not a public address; behind NAT',
+  ],
+  [[...ARGUMENTS.slice(0, 3), '--address', '::1'], '--address: ::1 is not a public address'],
   [[...ARGUMENTS, '--private-address', '10.0.0'], '--private-address: "10.0.0" is not an IP address'],
 ] as [string[], string][])
   test(`init ${args.join(' ')}: without a terminal it is a usage error`, async () => {
@@ -182,9 +187,66 @@ test('init --write: the settings are written among the other lines of the file',
   const fresh = join(folderOf(t), 'new.env')
   assert.is((await init([...ARGUMENTS, '--write', fresh])).code, 0)
   assert.is(statSync(fresh).mode & 0o007, 0)
-  const { code, err } = await init([...ARGUMENTS, '--write', join(fresh, 'below')])
+  const { code, out } = await init([...ARGUMENTS, '--write', join(fresh, 'below')])
   assert.is(code, 1)
-  assert.match(err, /^mailhorn: the settings cannot be written: /)
+  assert.match(
+    out,
+    /1\. The settings could NOT be written to .*below \(ENOTDIR.*\)\. Save them yourself, as root:/,
+  )
+  assert.match(out, / {3}MAILHORN_MAIL_HOST=mail\.example\.com/)
+})
+
+test('init --write: other answers comment out what the former ones have set, and changes are printed', async t => {
+  const file = join(folderOf(t), 'mailhorn.env')
+  await init([...ARGUMENTS, '--write', file])
+  writeFileSync(file, readFileSync(file, 'utf8').replace('127.0.0.1:3000', '127.0.0.1:3999'))
+  const { out } = await init([...ARGUMENTS, '--https', 'proxy', '--write', file])
+  const text = readFileSync(file, 'utf8')
+  assert.match(text, /^#MAILHORN_HTTP_TLS_LISTEN=0\.0\.0\.0:443$/m)
+  assert.match(text, /^#MAILHORN_ACME_LISTEN=0\.0\.0\.0:80$/m)
+  for (const line of [
+    'changed: MAILHORN_HTTP_LISTEN=127.0.0.1:3999 is now MAILHORN_HTTP_LISTEN=127.0.0.1:3000',
+    'changed: MAILHORN_HTTP_TLS_LISTEN=0.0.0.0:443 is commented out',
+  ])
+    assert.ok(out.includes(`   ${line}\n`), line)
+  await init([...ARGUMENTS, '--write', file])
+  assert.match(readFileSync(file, 'utf8'), /^MAILHORN_HTTP_TLS_LISTEN=0\.0\.0\.0:443$/m)
+  assert.match(readFileSync(file, 'utf8'), /^#MAILHORN_HTTP_TRUSTED_PROXIES=/m)
+})
+
+test('init: behind NAT with public IPv6, the public IPv4 address has to be named', async () => {
+  const interfaces = ['10.0.0.5', '2a01:4f8::1']
+  const { code, err } = await init(ARGUMENTS.slice(0, 3), { interfaces })
+  assert.is(code, 2)
+  assert.match(
+    err,
+    /no network interface has a public IPv4 address \(found: 10\.0\.0\.5, 2a01:4f8::1\); behind NAT/,
+  )
+  const { examined } = await init([...ARGUMENTS.slice(0, 3), '--address', '5.9.1.1,2a01:4f8::1,5.9.1.1'], {
+    interfaces,
+  })
+  assert.equal(examined[0]!.addresses, ['5.9.1.1', '2a01:4f8::1'])
+  assert.is(examined[0]!.settings.MAILHORN_DNS_LISTEN, '10.0.0.5:53,[2a01:4f8::1]:53')
+  assert.not('MAILHORN_DELIVERY_SOURCE_IPS' in examined[0]!.settings)
+})
+
+test('init: a public address that is not named sends no mail', async () => {
+  const { out } = await init([...ARGUMENTS.slice(0, 3), '--address', '5.9.1.1'], {
+    interfaces: ['5.9.1.1', '2a01:4f8::1'],
+  })
+  assert.match(out, /MAILHORN_DELIVERY_SOURCE_IPS=5\.9\.1\.1\n/)
+  const nat = await init([...ARGUMENTS.slice(0, 3), '--address', '5.9.1.1'], {
+    interfaces: ['10.0.0.5', '2a01:4f8::1'],
+  })
+  assert.match(nat.out, /MAILHORN_DELIVERY_SOURCE_IPS=10\.0\.0\.5\n/)
+})
+
+test('init: a registered domain is warned about; with Docker, port 53 is tested at all addresses', async () => {
+  const { said, code } = await init(['example.com', ...ARGUMENTS.slice(1)])
+  assert.is(code, 0)
+  assert.match(said[0]!, /^example\.com is a registered domain: .* such as mail\.example\.com\.$/)
+  const { examined } = await init([...ARGUMENTS, '--run', 'docker'])
+  assert.is(examined[0]!.settings.MAILHORN_DNS_LISTEN, '0.0.0.0:53')
 })
 
 for (const [before, after] of [
@@ -195,9 +257,11 @@ for (const [before, after] of [
   ['#A=0\nA=3\n', '#A=0\nA=1\n'],
   ['A=0\nA=3\n', 'A=0\nA=1\n'],
   ['#AB=0\nXA=3\n', '#AB=0\nXA=3\nA=1\n'],
+  ['export A=0\n', 'export A=1\n'],
+  ['A=1\nC=2\n', 'A=1\n#C=2\n'],
 ] as const)
   test(`settings file: A=1 in ${JSON.stringify(before)}`, () => {
-    assert.is(mergedSettings(before, [['A', '1']]), after)
+    assert.is(mergedSettings(before, [['A', '1']], ['C']).text, after)
   })
 
 test.run()

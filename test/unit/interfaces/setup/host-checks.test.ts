@@ -8,6 +8,7 @@ import {
   ownAddresses,
   parentDelegation,
   pointers,
+  reservedName,
 } from '../../../../src/interfaces/setup/host-checks.ts'
 import { systemClock as clock } from '../../../../src/lib/clock.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
@@ -46,6 +47,13 @@ test('ports: those that another program uses are found, by TCP and by UDP', asyn
   assert.equal(await check(freePorts(taken)), [
     ['failed', `127.0.0.1:${tcp} (TCP)`, 'Another program uses the port.'],
     ['failed', `127.0.0.1:${udp} (UDP)`, 'Another program uses the port.'],
+  ])
+  assert.equal(await check(freePorts(taken, true)), [
+    [
+      'ok',
+      null,
+      `Ports ${[tcp, udp].sort((a, b) => a - b).join(', ')} are free, or used by the running service.`,
+    ],
   ])
   const free = [{ host: '127.0.0.1', port: 0, transport: 'tcp' as const }]
   assert.equal(await check(freePorts(free)), [['ok', null, 'Ports 0 are free.']])
@@ -128,6 +136,12 @@ test('delegation: other name servers are named', async t => {
 test('delegation: without NS records, the server that says so is named', async t => {
   assert.equal(await delegationIn(t, '', false), [
     ['failed', MAIL_HOST, 'The zone is not delegated, says ns.example.com (127.0.0.2).'],
+  ])
+})
+
+test('delegation: a name for examples and tests is named as such', async () => {
+  assert.equal(await check(reservedName('mail.acme.example')), [
+    ['failed', 'mail.acme.example', 'The name is reserved for examples and tests, and cannot be delegated.'],
   ])
 })
 
