@@ -65,7 +65,7 @@ async function checkedAddresses(
   if (allowed.length > 0) return allowed.slice(0, ADDRESSES_MAX)
   if (answers.some(({ kind }) => kind === 'failure') && answers.every(({ kind }) => kind !== 'found'))
     throw new OutboundFault('unreachable', 'the address of the host cannot be looked up')
-  throw new OutboundFault('forbidden', 'the host has no public address')
+  throw new OutboundFault('forbidden', `${host} does not resolve to a public address`)
 }
 
 /**

@@ -125,8 +125,12 @@ for (const [what, path, says] of [
   ['a port of mail', 'https://files.example.test:25/a.pdf', /port 25/],
   ['a private address', 'https://10.0.0.1/a.pdf', /not a public one/],
   ['the metadata of a cloud', 'https://169.254.169.254/latest/meta-data', /not a public one/],
-  ['a name that leads inside', 'https://inside.example.test/a.pdf', /no public address/],
-  ['a name that does not exist', 'https://nowhere.example.test/a.pdf', /no public address/],
+  ['a name that leads inside', 'https://inside.example.test/a.pdf', /does not resolve to a public address/],
+  [
+    'a name that does not exist',
+    'https://nowhere.example.test/a.pdf',
+    /does not resolve to a public address/,
+  ],
 ] as const)
   test(`refuse ${what}`, async () => {
     const { body } = await refuses(mailhorn, [...call([{ content: '' }, { path }])], {

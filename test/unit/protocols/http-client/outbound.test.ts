@@ -194,7 +194,7 @@ test('HTTP client: allowing loopback does not allow private addresses', async t 
   for (const host of ['private', 'metadata', 'any', 'mapped', 'nat64', 'local'])
     assert.match(
       faultOf(await send({ url: `https://${host}.example.test:${web.port}/` })),
-      /^forbidden: the host has no public address/,
+      /^forbidden: \S+ does not resolve to a public address/,
     )
 })
 
@@ -238,8 +238,8 @@ test('HTTP client: the next address is tried after a refused connection', async 
 })
 
 for (const [what, zone, fault] of [
-  ['does not exist', '', /^forbidden: the host has no public address/],
-  ['has no address', 'files.example.test TXT "x"', /^forbidden: the host has no public address/],
+  ['does not exist', '', /^forbidden: \S+ does not resolve to a public address/],
+  ['has no address', 'files.example.test TXT "x"', /^forbidden: \S+ does not resolve to a public address/],
   ['cannot be looked up', 'files.example.test SERVFAIL', /^unreachable: the address .* cannot be looked up/],
 ] as const)
   test(`a host that ${what}`, async t => {
