@@ -71,7 +71,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     providerZoneOf(config)
     const folder = dataDir === undefined ? config.dataDir : resolve(dataDir)
     const report = await examineService(folder)
-    return report ?? runDoctor({ ...config, dataDir: folder }, db, systemClock)
+    return report ?? runDoctor({ ...config, dataDir: folder }, db, systemClock, false)
   },
   examineHost(settings, addresses) {
     return examineHost(readConfig({ ...process.env, ...settings }), addresses, systemClock)

@@ -14,7 +14,13 @@ import { certificate, givenCertificate } from '../interfaces/doctor/certificate.
 import { mailFilters } from '../interfaces/doctor/filters.ts'
 import { type DoctorReport, type Examination, examineAll } from '../interfaces/doctor/finding.ts'
 import { inboundMail } from '../interfaces/doctor/inbound.ts'
-import { diskSpace, diskSync, filePermissions, openFiles } from '../interfaces/doctor/machine.ts'
+import {
+  diskSpace,
+  diskSync,
+  filePermissions,
+  openFiles,
+  serviceState,
+} from '../interfaces/doctor/machine.ts'
 import { mtaSts } from '../interfaces/doctor/mta-sts.ts'
 import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
 import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
@@ -47,11 +53,20 @@ import { parkedTasks } from './crashes.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 import { fdBudget } from './fd-budget.ts'
 import { mxFaultOf } from './mta-sts.ts'
+import { version } from './version.ts'
 
 const SAMPLE_KEYS = 3
 
-/** @param db null when there is no database yet */
-export async function runDoctor(config: Config, db: Db | null, clock: Clock): Promise<DoctorReport> {
+/**
+ * @param db null when there is no database yet
+ * @param isRunning whether the service runs, and is this process
+ */
+export async function runDoctor(
+  config: Config,
+  db: Db | null,
+  clock: Clock,
+  isRunning: boolean,
+): Promise<DoctorReport> {
   const { mailHost, dns, delivery } = config
   const { authorityPort, verifyResolvers: servers } = dns
   const { allowPrivateAddresses } = delivery
@@ -67,6 +82,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
   const records = zoneRecords(config, 0, policyId)
   const addresses = sendingAddresses(config, records)
   const examinations = [
+    serviceState({ isRunning, version, folder: config.dataDir }),
     outboundPort({
       resolver,
       clock,
@@ -96,12 +112,12 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     }),
     ...certificateOf(config, db, clock),
     ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
-    diskSpace({ folder: config.dataDir }),
-    diskSync({ folder: config.dataDir, clock }),
+    diskSpace({ folder: existingFolder(config.dataDir) }),
+    ...(existsSync(config.dataDir) ? [diskSync({ folder: config.dataDir, clock })] : []),
     filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),
     ...backupsOf(config, db, clock),
-    backgroundTasks(() => parkedTasks(config.dataDir, clock.now())),
+    backgroundTasks(() => parkedTasks(config.dataDir, clock.now()), isRunning),
   ]
   return await examineAll(examinations, clock)
 }

@@ -268,7 +268,7 @@ function operatorRoutes(
   }
   return [
     ...alertRoutes({ db }),
-    ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock), clock) }),
+    ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
@@ -295,7 +295,7 @@ function startControl({
     apiKeyPrefix: config.apiKeys.prefix,
     accessTokenPrefix: config.accessTokens.prefix,
     pathsTo: workers.pathsTo,
-    examine: () => runDoctor(config, store.db, clock),
+    examine: () => runDoctor(config, store.db, clock, true),
   }
   return startControlServer({ folder: config.dataDir, context: parts, log })
 }

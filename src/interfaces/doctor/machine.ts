@@ -40,6 +40,33 @@ export function diskSpace({ folder, read = statfs }: SpaceOptions): Examination 
   }
 }
 
+interface ServiceOptions {
+  isRunning: boolean
+  version: string
+  /** Data folder. */
+  folder: string
+}
+
+/** Tells which installation is examined. Without its service, the settings are those of the command. */
+export function serviceState({ isRunning, version, folder }: ServiceOptions): Examination {
+  const check = 'service'
+  return {
+    check,
+    examine: async () =>
+      isRunning
+        ? [good(check, folder, `Version ${version} is running.`)]
+        : [
+            bad(
+              'warning',
+              check,
+              folder,
+              'No service is running with this data folder. The checks use the settings of this command.',
+              'Start the service, for example with `systemctl start mailhorn`, or name its data folder with --data-dir.',
+            ),
+          ],
+  }
+}
+
 /** Rounds down, so that a disk never seems to have more room than it has. */
 function sizeText(bytes: number): string {
   const gigabytes = bytes / GB_BYTES

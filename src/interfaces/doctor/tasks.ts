@@ -8,7 +8,8 @@ interface ParkedTaskFacts {
   reason: string
 }
 
-export function backgroundTasks(parked: () => readonly ParkedTaskFacts[]): Examination {
+/** @param isRunning whether the service runs; without it, only parked tasks are known */
+export function backgroundTasks(parked: () => readonly ParkedTaskFacts[], isRunning: boolean): Examination {
   const check = 'background_tasks'
   return {
     check,
@@ -22,7 +23,9 @@ export function backgroundTasks(parked: () => readonly ParkedTaskFacts[]): Exami
           'Report the error in the log (event uncaught_error). To run the task at once, delete crashes.json in the data folder and restart.',
         ),
       )
-      return findings.length > 0 ? findings : [good(check, null, 'All background tasks run.')]
+      return findings.length > 0
+        ? findings
+        : [good(check, null, isRunning ? 'All background tasks run.' : 'No background task is parked.')]
     },
   }
 }

@@ -41,6 +41,7 @@ test('the operator sees what is good and what is not, each with what to do', asy
     body.findings
       .filter((finding: { check: string }) => finding.check === check)
       .map((finding: { status: string; subject: string | null }) => `${finding.subject} ${finding.status}`)
+  assert.equal(of('service'), [`${mailhorn.dataDir} ok`])
   assert.equal(of('outbound_port'), ['null ok'])
   assert.equal(of('reverse_name'), ['203.0.113.1 ok'])
   assert.equal(of('blocklist'), [

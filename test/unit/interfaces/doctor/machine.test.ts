@@ -11,7 +11,13 @@ import {
   good,
   unknownFinding,
 } from '../../../../src/interfaces/doctor/finding.ts'
-import { diskSpace, diskSync, filePermissions, openFiles } from '../../../../src/interfaces/doctor/machine.ts'
+import {
+  diskSpace,
+  diskSync,
+  filePermissions,
+  openFiles,
+  serviceState,
+} from '../../../../src/interfaces/doctor/machine.ts'
 import { mtaSts } from '../../../../src/interfaces/doctor/mta-sts.ts'
 import { backgroundTasks } from '../../../../src/interfaces/doctor/tasks.ts'
 import { wallClock } from '../../../../src/interfaces/doctor/wall-clock.ts'
@@ -27,6 +33,19 @@ const test = suite('doctor: the machine')
 const poll = ({ examine }: Examination) => examine(new AbortController().signal)
 const statuses = async (examination: Examination) => (await poll(examination)).map(({ status }) => status)
 const DAY_MS = 86_400_000
+
+test('service: whether it runs with the data folder is said first', async () => {
+  const of = async (isRunning: boolean) => {
+    const [finding] = await poll(serviceState({ isRunning, version: '1.2.3', folder: '/data' }))
+    return [finding!.status, finding!.subject, finding!.message]
+  }
+  assert.equal(await of(true), ['ok', '/data', 'Version 1.2.3 is running.'])
+  assert.equal(await of(false), [
+    'warning',
+    '/data',
+    'No service is running with this data folder. The checks use the settings of this command.',
+  ])
+})
 
 test('disk: free space and sync latency are measured without leaving files', async t => {
   const { path: folder } = await t.using(tempFolder())
@@ -180,7 +199,7 @@ test('background tasks: each parked one is a failure, with its time and reason',
     { task: 'expand broadcasts', until: Date.UTC(2026, 10, 21), reason: 'out of memory' },
     { task: 'send notices', until: 0, reason: 'x' },
   ]
-  const findings = await poll(backgroundTasks(() => parked))
+  const findings = await poll(backgroundTasks(() => parked, true))
   assert.equal(
     findings.map(({ status, subject }) => [status, subject]),
     [
@@ -189,7 +208,10 @@ test('background tasks: each parked one is a failure, with its time and reason',
     ],
   )
   assert.match(findings[0]!.message, /is not run until 2026-11-21T00:00:00\.000Z: out of memory\.$/)
-  assert.equal(await statuses(backgroundTasks(() => [])), ['ok'])
+  const messages = async (isRunning: boolean) =>
+    (await poll(backgroundTasks(() => [], isRunning))).map(({ status, message }) => [status, message])
+  assert.equal(await messages(true), [['ok', 'All background tasks run.']])
+  assert.equal(await messages(false), [['ok', 'No background task is parked.']])
 })
 
 for (const [what, fault, enforced, testing, advice] of [

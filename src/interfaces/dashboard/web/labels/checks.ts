@@ -1,6 +1,7 @@
 /** Names of the checks that the doctor runs. */
 
 const CHECKS: Readonly<Record<string, string>> = {
+  service: 'Service',
   outbound_port: 'Outbound port 25',
   base_url: 'Base URL of links',
   reverse_name: 'Reverse DNS (PTR)',
