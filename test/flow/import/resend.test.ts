@@ -243,6 +243,21 @@ test('a run that was interrupted is continued by the next', async t => {
   assert.is((await all('/templates')).length, 2)
 })
 
+test('the report says what was made, what was not and why, and what is incomplete', async t => {
+  const { fake, runWith } = await start(t)
+  fake.instead.set('/webhooks', [{ status: 404, body: { message: 'Not found' } }])
+  const { code, out } = await runWith({ args: ['resend', '--from', fake.url] })
+  assert.is(code, 1)
+  assert.match(out, /^webhooks \(incomplete\) +0 +0 +0$/m)
+  assert.match(out, /^ {2}made: here\.example$/m)
+  assert.match(out, /^ {2}not made: x@: The address has an invalid domain\.$/m)
+  assert.match(
+    out,
+    /^ {2}incomplete: Resend answered GET \/webhooks with status 404: Not found\. Run the command again to continue\.$/m,
+  )
+  assert.match(out, /^MX +send\.here\.example +10 /m)
+})
+
 test('a rate limit is waited for as long as it asks', async t => {
   const { fake, run } = await start(t)
   fake.instead.set('/domains', [

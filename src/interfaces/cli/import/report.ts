@@ -152,7 +152,9 @@ export class ImportReport {
   #section(kind: Kind): string[] {
     const { made, existing, unmade, unmadeCount, notes, failure } = this.of(kind)
     const lines = [
-      ...(failure === null ? [] : [`incomplete: ${failure} Run the command again to continue.`]),
+      ...(failure === null
+        ? []
+        : [`incomplete: ${failure.replace(/\.$/, '')}. Run the command again to continue.`]),
       ...made.map(name => `${this.isDryRun ? 'would be made' : 'made'}: ${name}`),
       ...existing.map(name => `exists already: ${name}`),
       ...unmade.map(({ name, reason }) => `not made: ${name}: ${reason}`),
