@@ -80,7 +80,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 }
 
 const TOPIC_LIST = 'JSON array of topics: `[{"id": "…", "subscription": "opt_in"}]`.'
-/** Bodies that are not JSON, for some operations besides the JSON body. */
+/** Bodies that are not JSON. */
 const FILES: Readonly<Record<string, JsonObject>> = {
   importAudienceContacts: {
     'text/csv': {
@@ -88,16 +88,6 @@ const FILES: Readonly<Record<string, JsonObject>> = {
         type: 'string',
         format: 'binary',
         description: 'CSV with a header row and a column `email`.',
-      },
-    },
-  },
-  importSuppressions: {
-    'text/csv': {
-      schema: {
-        type: 'string',
-        format: 'binary',
-        description:
-          'CSV with a header row and the columns `email`, `reason` and `created_at`, or a list of addresses.',
       },
     },
   },
@@ -155,7 +145,7 @@ export function requestBodyOf(
   example?: unknown,
 ): JsonObject | undefined {
   const content = FILES[operationId]
-  if (content && !body) return { required: operationId !== 'unsubscribe', content }
+  if (content) return { required: operationId !== 'unsubscribe', content }
   if (bodyType !== undefined)
     return { required: true, content: { [bodyType]: { schema: { type: 'string', format: 'binary' } } } }
   if (!body) return undefined
@@ -164,7 +154,7 @@ export function requestBodyOf(
   const isRequired = !body.safeParse({}).success || Boolean(rule.anyOf ?? rule.oneOf ?? rule.required)
   return {
     required: isRequired,
-    content: { 'application/json': { schema, ...(example !== undefined && { example }) }, ...content },
+    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
   }
 }
 

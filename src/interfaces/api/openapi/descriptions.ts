@@ -43,6 +43,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   createContactImport: 'The form has the CSV in its part `file`, and fields that describe its columns.',
   createSuppression:
     'Mail to a suppressed address is not sent. An address that is suppressed already is not changed.',
+  importSuppressions:
+    'Instead of JSON, the body may be CSV (`text/csv`) with a header row and the columns `email`, `reason` and ' +
+    '`created_at`, or a list of addresses.',
   removeSuppressions: 'Give either `emails` or `ids`.',
   createWebhook:
     'Deliveries are signed with `signing_secret` by HMAC-SHA-256. `standard_webhooks` adds the headers of Standard ' +

@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /suppressions/batch/add': 'addSuppressions',
   'POST /suppressions/batch/remove': 'removeSuppressions',
   'POST /suppressions/import': 'importSuppressions',
-  'GET /suppressions/export.json': 'exportSuppressionsAsJson',
+  'GET /suppressions/export.json': 'listExportedSuppressions',
   'GET /webhooks/:id/deliveries': 'listWebhookDeliveries',
   'GET /doctor': 'runDiagnostics',
   'GET /destinations/slow': 'listSlowDestinations',
