@@ -67,30 +67,16 @@ export async function runDoctor(
   clock: Clock,
   isRunning: boolean,
 ): Promise<DoctorReport> {
-  const { mailHost, dns, delivery } = config
-  const { authorityPort, verifyResolvers: servers } = dns
-  const { allowPrivateAddresses } = delivery
+  const { mailHost, dns } = config
   await using stack = new AsyncDisposableStack()
-  const resolver = createResolver({ servers: dns.resolvers, clock })
-  stack.defer(resolver.close)
-  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
-  stack.defer(outbound.close)
-  const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
-  stack.defer(inquiries.close)
-  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  const network = openNetwork(config, clock, stack)
+  const { resolver, inquiries } = network
   const policyId = db ? await publishedPolicy(db) : undefined
   const records = zoneRecords(config, 0, policyId)
   const addresses = sendingAddresses(config, records)
   const examinations = [
     serviceState({ isRunning, version, folder: config.dataDir }),
-    outboundPort({
-      resolver,
-      clock,
-      isAllowed,
-      port: delivery.port,
-      probes: config.doctor.probes,
-      smartHost: delivery.smartHost,
-    }),
+    outboundOf(config, network),
     reverseNames({ resolver, addresses }),
     ...providerZone({
       mailHost,
@@ -102,7 +88,7 @@ export async function runDoctor(
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
     }),
     baseUrlOf(config),
-    ...inboundOf(config, { resolver, clock, isAllowed }),
+    ...inboundOf(config, network),
     ...mtaStsOf(config, { records, resolver, policyId, clock }),
     mailFilters({ filters: { ...config.spam, ...config.virus }, clock }),
     blocklists({
@@ -111,7 +97,7 @@ export async function runDoctor(
       lists: config.doctor.blocklists,
     }),
     ...certificateOf(config, db, clock),
-    ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
+    ...clockOf(config, network),
     diskSpace({ folder: existingFolder(config.dataDir) }),
     ...(existsSync(config.dataDir) ? [diskSync({ folder: config.dataDir, clock })] : []),
     filePermissions(storedFilesOf(config)),
@@ -131,39 +117,52 @@ export async function examineHost(
   addresses: readonly string[],
   clock: Clock,
 ): Promise<DoctorReport> {
-  const { mailHost, dns, delivery, doctor } = config
-  const { allowPrivateAddresses } = delivery
+  const { mailHost, doctor } = config
   await using stack = new AsyncDisposableStack()
-  const resolver = createResolver({ servers: dns.resolvers, clock })
-  stack.defer(resolver.close)
-  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
-  stack.defer(outbound.close)
-  const inquiries = createCheckSessions({
-    servers: dns.verifyResolvers,
-    clock,
-    authorityPort: dns.authorityPort,
-    allowPrivateAddresses,
-  })
-  stack.defer(inquiries.close)
-  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  const network = openNetwork(config, clock, stack)
+  const { resolver, inquiries } = network
   const examinations = [
     ownAddresses(addresses, interfaceAddresses()),
     freePorts(plannedListeners(config), await isServiceRunning(config.dataDir)),
-    outboundPort({
-      resolver,
-      clock,
-      isAllowed,
-      port: delivery.port,
-      probes: doctor.probes,
-      smartHost: delivery.smartHost,
-    }),
+    outboundOf(config, network),
     pointers({ resolver, addresses, mailHost }),
     isLaboratory(mailHost) ? reservedName(mailHost) : parentDelegation({ mailHost, addresses, inquiries }),
     blocklists({ resolver, addresses, lists: doctor.blocklists }),
-    ...(doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: doctor.clockUrl })]),
+    ...clockOf(config, network),
     diskSpace({ folder: existingFolder(config.dataDir) }),
   ]
   return await examineAll(examinations, clock)
+}
+
+/** Opens what the checks reach other hosts with. The stack closes it. */
+function openNetwork({ dns, delivery, fetch }: Config, clock: Clock, stack: AsyncDisposableStack) {
+  const { authorityPort, verifyResolvers: servers } = dns
+  const { allowPrivateAddresses } = delivery
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  stack.defer(resolver.close)
+  const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
+  stack.defer(outbound.close)
+  const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
+  stack.defer(inquiries.close)
+  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  return { resolver, outbound, inquiries, clock, isAllowed }
+}
+
+type Network = ReturnType<typeof openNetwork>
+
+function outboundOf(
+  { delivery: { port, smartHost }, doctor: { probes } }: Config,
+  { resolver, clock, isAllowed }: Network,
+): Examination {
+  return outboundPort({ resolver, clock, isAllowed, port, probes, smartHost })
+}
+
+/** Checks the clock against the web server of the configuration; none without one. */
+export function clockOf(
+  { doctor: { clockUrl: url } }: Config,
+  { outbound, clock }: Pick<Network, 'outbound' | 'clock'>,
+): Examination[] {
+  return url === '' ? [] : [wallClock({ outbound, clock, url })]
 }
 
 function plannedListeners({ http, acme, smtp, dns, metrics }: Config): PlannedListener[] {
@@ -203,9 +202,11 @@ function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
 
 function inboundOf(
   { mailHost, smtp, delivery }: Config,
-  network: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
+  { resolver, clock, isAllowed }: Network,
 ): Examination[] {
-  return smtp.inbound.listen ? [inboundMail({ ...network, mailHost, port: delivery.port })] : []
+  return smtp.inbound.listen
+    ? [inboundMail({ resolver, clock, isAllowed, mailHost, port: delivery.port })]
+    : []
 }
 
 function mtaStsOf(

@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts'
 import type { Examination } from '../interfaces/doctor/finding.ts'
 import { diskSpace, diskSync } from '../interfaces/doctor/machine.ts'
 import { MachineWatch } from '../interfaces/doctor/machine-watch.ts'
-import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
@@ -11,7 +10,7 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
 import type { Db } from '../store/model/schema.ts'
 import type { AppContext, Sending } from './context.ts'
-import { backupsOf, certificateOf } from './doctor.ts'
+import { backupsOf, certificateOf, clockOf } from './doctor.ts'
 import { noticeSender } from './notifications.ts'
 
 const MINUTE_MS = 60_000
@@ -55,16 +54,14 @@ export function machineChecks(
   config: Config,
   { db, clock, outbound, isBackingUp }: { db: Db; clock: Clock; outbound: Outbound; isBackingUp(): boolean },
 ) {
-  const { dataDir: folder, doctor, backup } = config
+  const { dataDir: folder, backup } = config
   const scheduled = backup.folder === null ? [] : backupsOf(config, db, clock)
   return [
     watched('disk-space', MINUTE_MS, diskSpace({ folder })),
     watched('disk-sync', 10 * MINUTE_MS, diskSync({ folder, clock })),
     ...certificateOf(config, db, clock).map(check => watched('certificate-expiry', HOUR_MS, check)),
     ...scheduled.map(check => watched('backup', MINUTE_MS, unless(isBackingUp, check))),
-    ...(doctor.clockUrl === ''
-      ? []
-      : [watched('clock', 6 * HOUR_MS, wallClock({ outbound, clock, url: doctor.clockUrl }))]),
+    ...clockOf(config, { outbound, clock }).map(check => watched('clock', 6 * HOUR_MS, check)),
   ]
 }
 
