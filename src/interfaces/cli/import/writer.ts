@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { templateFault } from '../../../resources/templates/limits.ts'
 import { type Api, ApiFailure, byCursor } from './api.ts'
 import { createContactWriter } from './contact-writer.ts'
-import type { ImportReport, WriterOptions } from './report.ts'
+import type { WriterOptions } from './report.ts'
 import type {
   Kind,
   SourceContacts,
@@ -52,10 +52,19 @@ export function createWriter(options: WriterOptions): Writer {
 }
 
 /**
- * Makes one thing, or lists why the service refuses it.
- * @returns undefined if it was refused
+ * Makes one thing, or lists why the service refuses it. A dry run counts it as made.
+ * @returns undefined if it was not made
  */
-async function made<T>(report: ImportReport, kind: Kind, name: string, work: () => Promise<T>) {
+async function made<T>(
+  { report, isDryRun }: WriterOptions,
+  kind: Kind,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  if (isDryRun) {
+    report.made(kind, name)
+    return undefined
+  }
   try {
     const result = await work()
     report.made(kind, name)
@@ -72,16 +81,13 @@ export function refusalIn({ body, message }: ApiFailure): string {
   return z.object({ message: z.string() }).safeParse(body).data?.message ?? message
 }
 
-async function writeDomains(
-  { service, report, isDryRun }: WriterOptions,
-  domains: AsyncIterable<SourceDomain>,
-) {
+async function writeDomains(options: WriterOptions, domains: AsyncIterable<SourceDomain>) {
+  const { service, report, isDryRun } = options
   const there = await byName(service, '/domains', domainSchema, ({ name }) => name)
   for await (const { name: text, openTracking, clickTracking, enforcesTls } of domains) {
     const name = text.toLowerCase().replace(/\.$/, '')
     const former = there.get(name)
     if (former) report.exists('domains', name)
-    else if (isDryRun) report.made('domains', name)
     const body = {
       name,
       ...(openTracking !== undefined && { open_tracking: openTracking }),
@@ -90,9 +96,7 @@ async function writeDomains(
     }
     const domain =
       former ??
-      (isDryRun
-        ? undefined
-        : await made(report, 'domains', name, () => service.send(domainSchema, 'POST', '/domains', body)))
+      (await made(options, 'domains', name, () => service.send(domainSchema, 'POST', '/domains', body)))
     if (!domain) continue
     there.set(name, domain)
     for (const { type, host, value, priority = null, status } of domain.records)
@@ -122,10 +126,6 @@ async function writeTemplates(options: WriterOptions, templates: AsyncIterable<S
       report.unmade('templates', shown, reason)
       continue
     }
-    if (isDryRun) {
-      report.made('templates', shown)
-      continue
-    }
     const body = {
       name,
       alias,
@@ -136,7 +136,7 @@ async function writeTemplates(options: WriterOptions, templates: AsyncIterable<S
       ...(template.replyTo.length > 0 && { reply_to: template.replyTo }),
       ...(template.variables.length > 0 && { variables: template.variables }),
     }
-    const stored = await made(report, 'templates', shown, () =>
+    const stored = await made(options, 'templates', shown, () =>
       service.send(templateSchema, 'POST', '/templates', body),
     )
     if (!stored) continue
@@ -150,10 +150,8 @@ async function publish(service: Api, id: string): Promise<void> {
 }
 
 /** Webhooks are made disabled, because their receivers do not know the new secret yet. */
-async function writeWebhooks(
-  { service, report, isDryRun }: WriterOptions,
-  webhooks: AsyncIterable<SourceWebhook>,
-) {
+async function writeWebhooks(options: WriterOptions, webhooks: AsyncIterable<SourceWebhook>) {
+  const { service, report } = options
   const there = await byName(service, '/webhooks', webhookSchema, ({ url }) => url)
   const kind = report.of('webhooks')
   for await (const { url, events, unknownEvents } of webhooks) {
@@ -172,9 +170,9 @@ async function writeWebhooks(
     if (unknownEvents.length > 0)
       kind.notes.push(`${url}: left out events that do not occur here: ${unknownEvents.join(', ')}`)
     const body = { url, events, enabled: false }
-    const stored = isDryRun
-      ? report.made('webhooks', url)
-      : await made(report, 'webhooks', url, () => service.send(webhookSchema, 'POST', '/webhooks', body))
+    const stored = await made(options, 'webhooks', url, () =>
+      service.send(webhookSchema, 'POST', '/webhooks', body),
+    )
     if (stored) there.set(url, stored)
   }
   if (kind.madeCount > 0)
