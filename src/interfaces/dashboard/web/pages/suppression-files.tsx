@@ -1,34 +1,23 @@
 /** Dialogs that import suppressions from a file and export them to one. */
 import { useState } from 'preact/hooks'
-import { ApiError, send, withQuery } from '../api/client.ts'
+import { send, withQuery } from '../api/client.ts'
 import type { SuppressionImport } from '../api/types.ts'
 import { Button, Choose, Field } from '../components/controls.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { Dialog, useAct } from '../components/dialog.tsx'
 import { Failure, Note } from '../components/feedback.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { RowGroups } from './import-contacts.tsx'
 
 export function ImportSuppressions({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File>()
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<ApiError>()
   const [report, setReport] = useState<SuppressionImport>()
-  const begin = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const type = file!.name.toLowerCase().endsWith('.json') ? 'application/json' : 'text/csv'
-      const headers = { 'content-type': type }
-      const reply = await send('POST', '/suppressions/import', { body: file!, headers })
-      setReport((await reply.json()) as SuppressionImport)
-      onDone()
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { error, isBusy, run } = useAct(async () => {
+    const type = file!.name.toLowerCase().endsWith('.json') ? 'application/json' : 'text/csv'
+    const headers = { 'content-type': type }
+    const reply = await send('POST', '/suppressions/import', { body: file!, headers })
+    setReport((await reply.json()) as SuppressionImport)
+    onDone()
+  })
   return (
     <Dialog title="Import suppressions" onClose={onClose}>
       <div class="dialog-body">
@@ -56,7 +45,7 @@ export function ImportSuppressions({ onClose, onDone }: { onClose: () => void; o
       <div class="dialog-acts">
         <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
         {!report && (
-          <Button kind="main" disabled={!file || isBusy} onClick={() => void begin()}>
+          <Button kind="main" disabled={!file || isBusy} onClick={() => void run()}>
             {isBusy ? 'Importing …' : 'Import suppressions'}
           </Button>
         )}
