@@ -66,7 +66,7 @@ until the checks pass; once the service runs, use mailhorn doctor. Exits with co
     const planned = { ...Object.fromEntries(settingsOf(own)), ...(run === 'docker' && PUBLISHED) }
     const report = await input.examineHost(planned, own.addresses)
     const file = input.values.write as string | undefined
-    const written = file === undefined ? null : writeSettings(file, settings)
+    const written = file === undefined ? null : writeSettings(file, settings, unusedSettings(own, run))
     return {
       json: {
         mail_host: own.host,
@@ -86,10 +86,14 @@ until the checks pass; once the service runs, use mailhorn doctor. Exits with co
 
 type Written = { file: string; changes: string[] } | { file: string; fault: string }
 
-function writeSettings(file: string, settings: readonly [string, string][]): Written {
+function writeSettings(
+  file: string,
+  settings: readonly [string, string][],
+  unused: readonly string[],
+): Written {
   try {
     const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    const { text, changes } = mergedSettings(before, settings, unusedSettings(settings))
+    const { text, changes } = mergedSettings(before, settings, unused)
     writeFileSync(file, text, { mode: 0o640, flush: true })
     return { file, changes }
   } catch (error) {

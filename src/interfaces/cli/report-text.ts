@@ -7,22 +7,20 @@ const WORDS: Record<FindingStatus, string> = { ok: 'ok', unknown: '?', warning: 
 /** Returns the failed checks with their remedies, while others wait for them. */
 export function failuresText({ findings }: DoctorReport): string {
   const failed = findings.filter(({ status }) => status === 'failed')
-  const width = Math.max(...failed.map(({ check }) => check.length))
-  return ['Waiting until these checks pass:', ...failed.flatMap(finding => lineOf(finding, width)), ''].join(
-    '\n',
-  )
+  return ['Waiting until these checks pass:', ...linesOf(failed), ''].join('\n')
 }
 
 export function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
-  const width = Math.max(...findings.map(({ check }) => check.length))
-  const lines = findings.flatMap(finding => lineOf(finding, width))
   const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length
   const sums = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('unknown')} unknown`
-  return [...lines, '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
+  return [...linesOf(findings), '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
 }
 
-function lineOf({ check, subject, status, message, advice }: DoctorFinding, width: number): string[] {
-  const about = subject === null ? '' : `${printable(subject)}: `
-  const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
-  return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]
+function linesOf(findings: readonly DoctorFinding[]): string[] {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  return findings.flatMap(({ check, subject, status, message, advice }) => {
+    const about = subject === null ? '' : `${printable(subject)}: `
+    const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
+    return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]
+  })
 }

@@ -46,9 +46,10 @@ export function settingsOf(own: OwnName, run: RunMode = 'checkout'): [name: stri
 }
 
 /** Returns the names of settings that other answers would have set. */
-export function unusedSettings(settings: readonly (readonly [string, string])[]): string[] {
-  const used = new Set(settings.map(([name]) => name))
-  return MANAGED.filter(name => !used.has(name))
+export function unusedSettings(own: OwnName, run: RunMode): string[] {
+  const used = new Set(settingsOf(own, run).map(([name]) => name))
+  const others = (['own', 'proxy'] as const).flatMap(https => settingsOf({ ...own, https }))
+  return [...new Set(others.map(([name]) => name))].filter(name => !used.has(name))
 }
 
 /** Returns the settings as lines of an environment file. */
@@ -57,17 +58,6 @@ export function settingLines(own: OwnName, run?: RunMode): string {
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')
 }
-
-const MANAGED = [
-  'MAILHORN_HTTP_LISTEN',
-  'MAILHORN_HTTP_TLS_LISTEN',
-  'MAILHORN_HTTP_TRUSTED_PROXIES',
-  'MAILHORN_ACME_LISTEN',
-  'MAILHORN_SMTP_INBOUND_LISTEN',
-  'MAILHORN_SMTP_SUBMISSION_LISTEN',
-  'MAILHORN_SMTP_SUBMISSION_TLS_LISTEN',
-  'MAILHORN_DNS_LISTEN',
-]
 
 function listenersOf({ addresses, localAddresses, https }: OwnName): [name: string, value: string][] {
   const everywhere = addresses.some(isIpv6) ? '[::]' : '0.0.0.0'
