@@ -96,11 +96,12 @@ export function startDatabaseCheck({
   const thread = createOnDemandWorker({
     name: 'check',
     entry: new URL('../workers/check.ts', import.meta.url),
+    data: { location: store.location },
     memory: QUIET_THREAD,
     log,
   })
   const check = async () => {
-    const fault = (await thread.call('check', store.location)) as string | undefined
+    const fault = (await thread.call('check', undefined)) as string | undefined
     if (fault === undefined) {
       log.info({ event: 'database_checked' }, 'The service was killed; its database has no damaged pages')
       return

@@ -7,7 +7,7 @@
  * aborts the whole process. Hostile input is therefore given to a thread only if it is too small to fill the
  * heap or is processed in pieces; other input is given to a child process.
  */
-import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
+import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { BUSY_THREAD } from './thread-memory.ts'
@@ -106,7 +106,7 @@ export class OnDemandWorker {
 interface OnDemandWorkerOptions {
   /** Name of the thread in the log and in the system's list of threads. */
   name: string
-  /** Entry file of the thread, which serves calls on the port `calls` of its data. */
+  /** Entry file of the thread, which calls `serveThread`. */
   entry: URL
   data?: Record<string, unknown>
   memory?: ResourceLimits
@@ -117,11 +117,6 @@ interface OnDemandWorkerOptions {
   /** Counts the threads that died or were terminated because of their work. */
   metrics?: Metrics | undefined
   log: Log
-}
-
-/** Part of `workerData` that every entry file gets. */
-export interface OnDemandWorkerData {
-  calls: MessagePort
 }
 
 /** Time after which an idle thread ends. */
@@ -181,6 +176,6 @@ class RunningThread implements Running {
   }
 
   end(): Promise<unknown> {
-    return this.#worker.thread.terminate()
+    return this.#worker.terminate()
   }
 }

@@ -57,6 +57,15 @@ export class RunningWorker {
     this.thread.on('error', error => onError(error as Error, wasReady))
   }
 
+  /**
+   * Ends the thread at once, but not before it is ready: a thread that is terminated while it loads a native
+   * module aborts the whole process.
+   */
+  async terminate(): Promise<void> {
+    await this.ready.catch(() => {}) // it has ended already
+    await this.thread.terminate()
+  }
+
   /** Asks the thread to stop. @returns its exit code */
   stop(message: unknown): Promise<number> {
     this.thread.postMessage(message)
@@ -154,7 +163,7 @@ export class SupervisedWorker {
     this.#isStopping = true
     this.#restart?.cancel()
     if (!this.#current) return 0
-    const { thread } = this.#current
+    const current = this.#current
     const overdue =
       terminateAfterMs === undefined
         ? undefined
@@ -167,9 +176,9 @@ export class SupervisedWorker {
               },
               `${this.#label} did not stop in time and is terminated`,
             )
-            void thread.terminate()
+            void current.terminate()
           }, terminateAfterMs)
-    const code = await this.#current.stop(message)
+    const code = await current.stop(message)
     clearTimeout(overdue)
     return code
   }

@@ -3,16 +3,17 @@
  * be read in full.
  */
 import { workerData } from 'node:worker_threads'
+import { serveThread } from '../lib/serve-thread.ts'
 import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'
-import { serveCalls, Transferred } from '../lib/worker-rpc.ts'
+import { Transferred } from '../lib/worker-rpc.ts'
 import type { MailThreadData, ReadingOrder } from '../pipeline/inbound/mail-reader.ts'
 import { readInbound, readInboundHead } from '../pipeline/inbound/read-inbound.ts'
 
-const { calls, mailHost } = workerData as MailThreadData
+const { mailHost } = workerData as MailThreadData
 
 stepBack(AFTER_ACCEPTING)
 
-serveCalls(calls, {
+serveThread({
   async read({ bytes, fault }: ReadingOrder) {
     const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const read = fault === null ? readInbound(octets, mailHost) : readInboundHead(octets, fault, mailHost)

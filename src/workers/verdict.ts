@@ -2,8 +2,8 @@
 import { workerData } from 'node:worker_threads'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
+import { serveThread } from '../lib/serve-thread.ts'
 import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'
-import { serveCalls } from '../lib/worker-rpc.ts'
 import { createJudge } from '../pipeline/inbound/verdicts/judge.ts'
 import type { Judgement, VerdictThreadData } from '../pipeline/inbound/verdicts/verdicts.ts'
 import { withOddNames } from '../protocols/dns/odd-names.ts'
@@ -11,7 +11,7 @@ import { createResolver } from '../protocols/dns/resolver.ts'
 import { onePiece } from '../store/blobs/blobs.ts'
 import { openReader } from '../store/opening/dialect.ts'
 
-const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
+const { location, mailHost, resolvers, filters, logLevel } = workerData as VerdictThreadData
 stepBack(AFTER_ACCEPTING)
 const { db, blobs } = openReader(location)
 /** Leaves time for other servers when two name servers do not answer. */
@@ -24,7 +24,7 @@ const resolver = withOddNames(createResolver({ servers: resolvers, clock, timeou
 const log = createLog(logLevel).child({ thread: 'verdicts' })
 const judge = createJudge({ mailHost, resolver, filters, clock, log })
 
-serveCalls(calls, {
+serveThread({
   judge: async ({ blobHash, bytes, ...envelope }: Judgement) => {
     if (bytes) return judge({ sizeBytes: bytes.length, read: () => onePiece(bytes) }, envelope)
     const { sizeBytes } = await blobs.open(db, blobHash)

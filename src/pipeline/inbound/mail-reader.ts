@@ -13,11 +13,7 @@ import type { Id } from '../../lib/ids.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
-import {
-  createOnDemandWorker,
-  type OnDemandWorker,
-  type OnDemandWorkerData,
-} from '../../lib/on-demand-worker.ts'
+import { createOnDemandWorker, type OnDemandWorker } from '../../lib/on-demand-worker.ts'
 import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
@@ -72,7 +68,7 @@ export interface ReadingOrder {
   fault: string | null
 }
 
-export interface MailThreadData extends OnDemandWorkerData {
+export interface MailThreadData {
   mailHost: string
 }
 

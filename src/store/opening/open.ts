@@ -119,7 +119,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       },
     }
   } catch (error) {
-    await thread.terminate()
+    await writer.terminate()
     lock.release()
     throw error
   }

@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import type { Log } from '../../../src/lib/log.ts'
-import { SupervisedWorker } from '../../../src/lib/worker.ts'
+import { RunningWorker, SupervisedWorker } from '../../../src/lib/worker.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -155,6 +156,21 @@ test('worker: stop before the start does nothing', async t => {
   const { worker, startCount } = open(t)
   assert.is(await worker.stop(), 0)
   assert.is(startCount(), 0)
+})
+
+test('worker: a thread is not terminated before it has loaded its modules', async () => {
+  const spec = {
+    name: 'scripted',
+    entry: new URL('./scripted-worker.ts', import.meta.url),
+    data: { does: 'loads', start: 1 },
+    limits: {},
+  }
+  const worker = new RunningWorker(spec, error => assert.unreachable(error.message))
+  const terminated = worker.terminate()
+  await once(worker.thread, 'online')
+  worker.thread.postMessage('loaded')
+  assert.equal(await worker.ready, { start: 1 })
+  await terminated
 })
 
 test.run()

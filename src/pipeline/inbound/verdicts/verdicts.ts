@@ -7,7 +7,7 @@
 import { type Clock, within } from '../../../lib/clock.ts'
 import type { Log, LogLevel } from '../../../lib/log.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
-import { createOnDemandWorker, type OnDemandWorkerData } from '../../../lib/on-demand-worker.ts'
+import { createOnDemandWorker } from '../../../lib/on-demand-worker.ts'
 import { WorkerEnded } from '../../../lib/worker-rpc.ts'
 import type { StoreLocation } from '../../../store/opening/dialect.ts'
 import { unknownAuthentication, verdictsOf } from './conclusion.ts'
@@ -22,7 +22,7 @@ export interface Judgement extends Envelope {
   bytes: Uint8Array | null
 }
 
-export interface VerdictThreadData extends OnDemandWorkerData {
+export interface VerdictThreadData {
   location: StoreLocation
   mailHost: string
   /** Value of `dns.resolvers`. */
@@ -37,7 +37,7 @@ export interface VerdictMaker {
   close(): Promise<void>
 }
 
-interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
+interface VerdictsOptions extends VerdictThreadData {
   /** Entry file of the worker thread. */
   entry: URL
   metrics?: Metrics | undefined

@@ -1,6 +1,6 @@
 /** Stands in for the thread that reads mail: tells on its channel that it was started, and never answers. */
 import { BroadcastChannel } from 'node:worker_threads'
+import { serveThread } from '../../../../src/lib/serve-thread.ts'
 
-const channel = new BroadcastChannel('hanging-reader')
-channel.postMessage('started')
-setInterval(() => {}, 1_000)
+serveThread({ read: () => new Promise(() => {}) })
+new BroadcastChannel('hanging-reader').postMessage('started')

@@ -1,10 +1,9 @@
 /** Stands in for the thread that reads received mail: whole messages are too much for it. */
-import { workerData } from 'node:worker_threads'
-import { serveCalls } from '../../../../src/lib/worker-rpc.ts'
+import { serveThread } from '../../../../src/lib/serve-thread.ts'
 import { encodeInboundContent } from '../../../../src/pipeline/inbound/stored-content.ts'
 import { readHeadOnly } from '../../../../src/protocols/mime/read/read-mail.ts'
 
-serveCalls(workerData.calls, {
+serveThread({
   async read({ fault }: { fault: string | null }) {
     if (fault === null) await new Promise(() => {})
     const { html, text, headers, ...rest } = readHeadOnly(Buffer.from('Subject: by its head\r\n\r\n'), fault!)

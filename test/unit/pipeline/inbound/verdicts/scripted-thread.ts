@@ -1,13 +1,13 @@
 /** Stands in for the thread that judges: does to each message what its sender says. */
 import { workerData } from 'node:worker_threads'
-import { serveCalls } from '../../../../../src/lib/worker-rpc.ts'
+import { serveThread } from '../../../../../src/lib/serve-thread.ts'
 import { unknownAuthentication, verdictsOf } from '../../../../../src/pipeline/inbound/verdicts/conclusion.ts'
 import type { Judgement, VerdictThreadData } from '../../../../../src/pipeline/inbound/verdicts/verdicts.ts'
 
-const { calls, mailHost } = workerData as VerdictThreadData
+const { mailHost } = workerData as VerdictThreadData
 let judged = 0
 
-serveCalls(calls, {
+serveThread({
   async judge({ mailFrom }: Judgement) {
     judged += 1
     const place = judged
