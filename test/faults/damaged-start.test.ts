@@ -89,7 +89,7 @@ test('damage that is met while the service runs ends it with one line that names
   const [line, ...more] = program.logs.filter(({ event }) => event === 'store_failed')
   assert.equal(more, [])
   assert.match(`${line!.msg}`, `the database ${file} is damaged (SQLITE_`)
-  assert.match(`${line!.msg}`, 'restore a backup, see "Backup" in docs/operations.md')
+  assert.match(`${line!.msg}`, 'restore a backup, see "Restore" in docs/backup.md')
   assert.is(line!.err, undefined)
 })
 

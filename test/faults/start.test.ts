@@ -246,7 +246,7 @@ for (const [how, damage, says] of [
       const line = onlyLine(await runProgram({ dataDir }))
       assert.match(line, `the database ${file} is damaged`)
       assert.match(line, says)
-      assert.match(line, 'restore a backup, see "Backup" in docs/operations.md')
+      assert.match(line, 'restore a backup, see "Restore" in docs/backup.md')
     },
     SQLITE_ONLY,
   )

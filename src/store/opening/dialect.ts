@@ -97,7 +97,7 @@ export function isDamaged(error: unknown): boolean {
  * @param error an error of which `isDamaged` is true
  */
 export function damageText(location: StoreLocation, { message }: Error): string {
-  return `the database ${describe(location)} is damaged (${message}): restore a backup, see "Backup" in docs/operations.md`
+  return `the database ${describe(location)} is damaged (${message}): restore a backup, see "Restore" in docs/backup.md`
 }
 
 /** Whether a query failed because a table is missing. */

@@ -56,8 +56,8 @@ test('the rules are valid, and raise and end alerts as their tests say', () => {
   assert.match(promtool(['test', 'rules', join(files, 'mailhorn-alerts.test.yaml')]), /SUCCESS/)
 })
 
-test('docs/operations.md says what to do about each alert', () => {
-  const text = readFileSync(join(files, '../../docs/operations.md'), 'utf8')
+test('docs/monitoring.md says what to do about each alert', () => {
+  const text = readFileSync(join(files, '../../docs/monitoring.md'), 'utf8')
   const alerts = [...readFileSync(RULES, 'utf8').matchAll(/^ *- alert: (\w+)$/gm)].map(([, name]) => name!)
   assert.equal(
     alerts.filter(name => !text.includes(`\`${name}\``)),

@@ -22,7 +22,7 @@ for (const [code, message] of [
     for (const error of [failure(code, message), passed])
       assert.equal(storeFailure(error, config), {
         fields: { fault: `${code}: ${message}` },
-        text: `The process exits: the database /data/mail.db is damaged (${code}: ${message}): restore a backup, see "Backup" in docs/operations.md`,
+        text: `The process exits: the database /data/mail.db is damaged (${code}: ${message}): restore a backup, see "Restore" in docs/backup.md`,
       })
   })
 

@@ -49,8 +49,8 @@ test('limits come from the operator, then the table, then the defaults; a host h
   assert.equal(limitsOf('mx.there.test'), USUAL_LIMITS)
 })
 
-test('the table of concurrent sessions in docs/operations.md is that of the program', () => {
-  const page = readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8')
+test('the table of concurrent sessions in docs/queue.md is that of the program', () => {
+  const page = readFileSync(new URL('../../../../../docs/queue.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| (\d+) \| (`.*) \|$/gm)]
   const documented = rows.flatMap(([, sessions, names]) =>
     [...names!.matchAll(/`([\w-]+)`/g)].map(([, name]) => [name!, Number(sessions)] as const),
