@@ -68,18 +68,54 @@ const SMALL_TEXTS = `[...document.querySelectorAll('body *')].filter(element =>
   parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM?.().a ?? 1) < ${TEXT_PX_MIN - 0.05}
 ).map(element => element.outerHTML.slice(0, 120))`
 
-const PHONE = { width: 390, height: 844 }
-const VIEWPORTS = [{ width: 1440, height: 900 }, PHONE]
+/** Sums up the layout shifts of a page. Runs in the browser. */
+const COUNT_SHIFTS = `globalThis.shifted = 0; new PerformanceObserver(list => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
+}).observe({ type: 'layout-shift', buffered: true })`
 
-for (const viewport of VIEWPORTS)
-  test(`type at ${viewport.width} px: no text is smaller than ${TEXT_PX_MIN} px`, async t => {
+const PHONE = { width: 390, height: 844 }
+const DESKTOP = { width: 1440, height: 900 }
+const WIDTHS = [390, 720, 820, 1280, 1440]
+
+for (const viewport of [DESKTOP, PHONE])
+  test(`at ${viewport.width} px: text is legible, rows are level, and what arrives later moves nothing`, async t => {
     const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport })
     t.after(close)
+    await page.addInitScript(COUNT_SHIFTS)
     for (const [name, path] of scene.places) {
       await open(page, path)
+      await page.waitForLoadState('networkidle')
+      assert.ok(((await page.evaluate('shifted')) as number) < LAYOUT_SHIFT_MAX, `${name} shifts its content`)
       assert.equal(await page.evaluate(SMALL_TEXTS), [], name)
+      if (viewport === PHONE) {
+        const heights = (await page.locator('.list tbody tr').evaluateAll(heightsOf)) as number[]
+        assert.ok(Math.max(0, ...heights) <= TWO_LINES_PX, `${name}: ${heights}`)
+      } else await assertFits(page, name, path)
     }
   })
+
+/** Nothing scrolls sideways at any width, and rows of a list have one height. */
+async function assertFits(page: Page, name: string, path: string) {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: DESKTOP.height })
+    await page.evaluate('new Promise(requestAnimationFrame)')
+    assert.is(await sideways(page), 0, `${name} at ${width} px`)
+    if (!lists().includes(path)) continue
+    const heights = new Set(await page.locator('.list tbody tr').evaluateAll(heightsOf))
+    assert.is(heights.size, 1, `${path} at ${width} px: ${[...heights]}`)
+    const [height = 0] = heights
+    assert.ok(height <= (width > 680 ? 45 : TWO_LINES_PX), `${path} at ${width} px: ${height}`)
+  }
+}
+
+const lists = () => ['/emails', '/templates', '/broadcasts', `/audiences/${scene.ids.audience}`]
+
+test('the lists whose rows are measured are pages of the dashboard', () => {
+  assert.equal(
+    lists().filter(list => !scene.places.some(([, path]) => path === list)),
+    [],
+  )
+})
 
 test('type: the fonts come from the service itself', async t => {
   const { page, faults, close } = await browser.signIn(scene.mailhorn, `/emails/${scene.ids.bounced}`)
@@ -92,37 +128,9 @@ test('type: the fonts come from the service itself', async t => {
   assert.equal(faults, [])
 })
 
-test('at all widths nothing is pushed sideways, and rows of a list have one height', async t => {
-  const { page, close } = await browser.signIn(scene.mailhorn, '/')
-  t.after(close)
-  const lists = ['/emails', '/templates', '/broadcasts', `/audiences/${scene.ids.audience}`]
-  for (const [name, path] of scene.places) {
-    await open(page, path)
-    for (const width of [390, 720, 820, 1280, 1440]) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.evaluate('new Promise(requestAnimationFrame)')
-      assert.is(await sideways(page), 0, `${name} at ${width} px`)
-      if (!lists.includes(path)) continue
-      const heights = new Set(await page.locator('.list tbody tr').evaluateAll(heightsOf))
-      assert.is(heights.size, 1, `${path} at ${width} px: ${[...heights]}`)
-      const [height = 0] = heights
-      assert.ok(height <= (width > 680 ? 45 : TWO_LINES_PX), `${path} at ${width} px: ${height}`)
-    }
-  }
-  assert.equal(
-    lists.filter(list => !scene.places.some(([, path]) => path === list)),
-    [],
-  )
-})
-
-test('lists on a phone: a row has two lines, and more than one action opens with a button', async t => {
+test('lists on a phone: more than one action opens with a button', async t => {
   const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport: PHONE })
   t.after(close)
-  for (const [name, path] of scene.places) {
-    await open(page, path)
-    const heights = (await page.locator('.list tbody tr').evaluateAll(heightsOf)) as number[]
-    assert.ok(Math.max(0, ...heights) <= TWO_LINES_PX, `${name}: ${heights}`)
-  }
   await open(page, '/accounts')
   const row = page.getByRole('row').filter({ hasText: 'Bakery' })
   assert.is(await row.getByRole('button', { name: 'Reset password' }).isVisible(), false)
@@ -234,23 +242,6 @@ test('pages without anything to show: an unknown email, and a page of operators'
   await opened.page.getByRole('heading', { name: 'You do not have access to this page' }).waitFor()
   assert.is(await opened.page.getByRole('alert').count(), 0)
 })
-
-for (const viewport of VIEWPORTS)
-  test(`layout at ${viewport.width} px: what arrives later moves nothing`, async t => {
-    const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport })
-    t.after(close)
-    await page.addInitScript(`globalThis.shifted = 0; new PerformanceObserver(list => {
-      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
-    }).observe({ type: 'layout-shift', buffered: true })`)
-    const moved: string[] = []
-    for (const [name, path] of scene.places) {
-      await open(page, path)
-      await page.waitForLoadState('networkidle')
-      const shifted = (await page.evaluate('shifted')) as number
-      if (shifted >= LAYOUT_SHIFT_MAX) moved.push(`${name}: ${shifted}`)
-    }
-    assert.equal(moved, [])
-  })
 
 interface Sizes {
   scrollWidth: number

@@ -118,13 +118,15 @@ interface AxeResult {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns the findings of axe-core, as text. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/**
+ * Returns the findings of axe-core, as text.
+ * @param rules ids of the rules that are checked, instead of all
+ */
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // by evaluate, since the page's rules let no script be added
   await page.evaluate(axeSource)
-  const { violations } = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'], iframes: false })",
-  )) as AxeResult
+  const options = { resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) }
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult
   return violations.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}: ${nodes.map(node => `${node.target.join(' ')} (${node.failureSummary})`).join('; ')}`,
