@@ -21,12 +21,14 @@ export interface FakeApi {
   calls: string[]
   /** Replies in place of the usual ones, taken one by one by requests for the path. */
   instead: Map<string, FakeReply[]>
+  /** Has the nth request for a path from now on, counted from 1, answered by a reply. */
+  failAt(path: string, n: number, reply: FakeReply): void
   close(): Promise<void>
 }
 
 export interface FakeApiOptions {
-  /** Headers of credentials with their values; a request must have one of them. */
-  credentials: Readonly<Record<string, string>>
+  /** Headers of credentials with their values, of which a request must have one; or what accepts a request. */
+  credentials: Readonly<Record<string, string>> | ((request: FakeRequest) => boolean)
   /** Reply to any other request. */
   denied: FakeReply
   /** Replies by path; undefined: 404. */
@@ -36,15 +38,25 @@ export interface FakeApiOptions {
 export async function startFakeApi({ credentials, denied, answer }: FakeApiOptions): Promise<FakeApi> {
   const instead = new Map<string, FakeReply[]>()
   const calls: string[] = []
+  const failures = new Map<string, { left: number; reply: FakeReply }>()
+  const failureOf = (path: string) => {
+    const failure = failures.get(path)
+    return failure && --failure.left === 0 ? failure.reply : undefined
+  }
   const host = await startWebHost({
     certificate: null,
     answer({ method, path, headers, body }, response) {
       const { pathname, searchParams: query } = new URL(path, 'http://fake')
       calls.push(`${method} ${path}`)
-      const isKnown = Object.entries(credentials).some(([header, value]) => headers[header] === value)
+      const request = { method, path: pathname, query, headers, body: body.toString() }
+      const isKnown =
+        typeof credentials === 'function'
+          ? credentials(request)
+          : Object.entries(credentials).some(([header, value]) => headers[header] === value)
       const reply = isKnown
-        ? (instead.get(pathname)?.shift() ??
-          answer({ method, path: pathname, query, headers, body: body.toString() }) ?? {
+        ? (failureOf(pathname) ??
+          instead.get(pathname)?.shift() ??
+          answer(request) ?? {
             status: 404,
             body: { message: 'Not found' },
           })
@@ -53,7 +65,8 @@ export async function startFakeApi({ credentials, denied, answer }: FakeApiOptio
       response.end(JSON.stringify(reply.body))
     },
   })
-  return { url: `http://127.0.0.1:${host.port}`, calls, instead, close: () => host.close() }
+  const failAt = (path: string, left: number, reply: FakeReply) => void failures.set(path, { left, reply })
+  return { url: `http://127.0.0.1:${host.port}`, calls, instead, failAt, close: () => host.close() }
 }
 
 /** Part of a list by offset, at most `most` entries. */

@@ -3,12 +3,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { textOf } from './command.ts'
 import { CommandError, UsageError } from './control/result.ts'
-import { type Api, createApi } from './import/api.ts'
+import { type Api, type ApiCredential, createApi } from './import/api.ts'
+import { awsCredential } from './import/aws-signature.ts'
 import { listmonkSource } from './import/providers/listmonk.ts'
 import { mailgunSource } from './import/providers/mailgun.ts'
 import { postmarkSource } from './import/providers/postmark.ts'
 import { resendSource } from './import/providers/resend.ts'
 import { sendgridSource } from './import/providers/sendgrid.ts'
+import { sesSource } from './import/providers/ses.ts'
 import { runImport } from './import/run.ts'
 import { type ImportSource, KINDS, type Kind } from './import/shapes.ts'
 
@@ -18,21 +20,39 @@ interface Key {
   variable: string
   about: string
   isOptional?: boolean
+  /** Form of a value that is no secret. */
+  form?: RegExp
 }
 
 interface Provider {
   name: string
   title: string
-  /** URL of its API; null if every user has another. */
-  baseUrl: string | null
+  /**
+   * URL of its API, in which `<NAME>` stands for the value of that key; null if every user has another;
+   * `files` if it is read from a folder of files.
+   */
+  baseUrl: string | 'files' | null
   keys: readonly Key[]
   /** What it has, for the help. */
   has: string
-  open(keys: ReadonlyMap<string, string>, connect: Connect, clock: Clock): ImportSource
+  /** Option without a value that this provider alone has, and its line of the help. */
+  option?: { name: string; about: string }
+  open(access: Access): ImportSource | Promise<ImportSource>
 }
 
-/** Opens the API of the provider with the key of a variable. */
-type Connect = (variable: string, headers: Readonly<Record<string, string>>) => Api
+/** What readers of providers are made from. */
+interface Access {
+  keys: ReadonlyMap<string, string>
+  /** Opens the API of the provider with the key of a variable. */
+  connect(variable: string, credential: ApiCredential): Api
+  /** The folder of files. */
+  folder: string
+  kinds: ReadonlySet<Kind>
+  /** Whether the option of the provider was given. */
+  hasOption: boolean
+  clock: Clock
+  say(text: string): void
+}
 
 const PROVIDERS: readonly Provider[] = [
   {
@@ -41,7 +61,7 @@ const PROVIDERS: readonly Provider[] = [
     baseUrl: 'https://api.resend.com',
     keys: [{ variable: 'RESEND_API_KEY', about: 'an API key with full access' }],
     has: 'domains, suppressions, templates, segments with their contacts, webhooks',
-    open: (keys, connect) =>
+    open: ({ keys, connect }) =>
       resendSource(connect('RESEND_API_KEY', { authorization: `Bearer ${keys.get('RESEND_API_KEY')}` })),
   },
   {
@@ -57,7 +77,7 @@ const PROVIDERS: readonly Provider[] = [
       },
     ],
     has: 'domains, suppressions, templates with their layouts, recipients who left broadcast streams, webhooks',
-    open(keys, connect) {
+    open({ keys, connect }) {
       const account = keys.get('POSTMARK_ACCOUNT_TOKEN')
       return postmarkSource(
         connect('POSTMARK_SERVER_TOKEN', { 'x-postmark-server-token': keys.get('POSTMARK_SERVER_TOKEN')! }),
@@ -75,7 +95,7 @@ const PROVIDERS: readonly Provider[] = [
       { variable: 'SENDGRID_API_KEY', about: 'an API key with read access, and full access to marketing' },
     ],
     has: 'domains, suppressions, dynamic templates, lists with their contacts, unsubscribe groups, webhooks',
-    open: (keys, connect, clock) =>
+    open: ({ keys, connect, clock }) =>
       sendgridSource(
         connect('SENDGRID_API_KEY', { authorization: `Bearer ${keys.get('SENDGRID_API_KEY')}` }),
         clock,
@@ -87,7 +107,7 @@ const PROVIDERS: readonly Provider[] = [
     baseUrl: 'https://api.mailgun.net',
     keys: [{ variable: 'MAILGUN_API_KEY', about: 'an API key of the account' }],
     has: 'domains, suppressions, templates, mailing lists with their members, webhooks of all domains',
-    open: (keys, connect) =>
+    open: ({ keys, connect }) =>
       mailgunSource(
         connect('MAILGUN_API_KEY', { authorization: basic('api', keys.get('MAILGUN_API_KEY')!) }),
       ),
@@ -98,14 +118,43 @@ const PROVIDERS: readonly Provider[] = [
     baseUrl: null,
     keys: [{ variable: 'LISTMONK_TOKEN', about: 'user and token of an API user, as user:token' }],
     has: 'lists with their subscribers, the blocklist, bounces, templates',
-    open: (keys, connect) =>
+    open: ({ keys, connect }) =>
       listmonkSource(connect('LISTMONK_TOKEN', { authorization: `token ${keys.get('LISTMONK_TOKEN')}` })),
+  },
+  {
+    name: 'ses',
+    title: 'Amazon SES',
+    baseUrl: 'https://email.<AWS_REGION>.amazonaws.com',
+    keys: [
+      { variable: 'AWS_ACCESS_KEY_ID', about: 'the id of an access key that may read SES' },
+      { variable: 'AWS_SECRET_ACCESS_KEY', about: 'the secret of this key' },
+      {
+        variable: 'AWS_REGION',
+        about: 'the region of the account, such as eu-west-1',
+        form: /^[a-z]+(?:-[a-z]+)+-\d+$/,
+      },
+      { variable: 'AWS_SESSION_TOKEN', about: 'the session token of a temporary key', isOptional: true },
+    ],
+    has: 'domains, the suppression list, templates, the contact list with its topics and contacts',
+    option: {
+      name: 'attributes',
+      about: 'Also the attributes of contacts, which SES tells at one contact a second.',
+    },
+    open: ({ keys, connect, hasOption: withAttributes, say }) => {
+      const key = {
+        accessKeyId: keys.get('AWS_ACCESS_KEY_ID')!,
+        secretKey: keys.get('AWS_SECRET_ACCESS_KEY')!,
+        sessionToken: keys.get('AWS_SESSION_TOKEN'),
+      }
+      const credential = awsCredential(key, { region: keys.get('AWS_REGION')!, service: 'ses' })
+      return sesSource(connect('AWS_SECRET_ACCESS_KEY', credential), { withAttributes, say })
+    },
   },
 ]
 
 export const importCliCommands: readonly CliCommand[] = PROVIDERS.map(provider => ({
   name: `import ${provider.name}`,
-  usage: `[--dry-run] [--only <kinds>] [--service <url>]${provider.baseUrl === null ? ' --from <url>' : ' [--from <url>]'}`,
+  usage: usageOf(provider),
   summary: `Import an account of ${provider.title}`,
   details: detailsOf(provider),
   options: {
@@ -113,6 +162,7 @@ export const importCliCommands: readonly CliCommand[] = PROVIDERS.map(provider =
     only: { type: 'string' },
     service: { type: 'string' },
     from: { type: 'string' },
+    ...(provider.option && { [provider.option.name]: { type: 'boolean' } }),
   },
   run: input => importFrom(provider, input),
 }))
@@ -122,48 +172,63 @@ function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
-function detailsOf({ title, keys, has, baseUrl }: Provider): string {
+function usageOf({ baseUrl, option }: Provider): string {
+  const from = { null: '--from <url>', files: '--from <folder>' }[String(baseUrl)] ?? '[--from <url>]'
+  return `[--dry-run] [--only <kinds>] [--service <url>] ${from}${option ? ` [--${option.name}]` : ''}`
+}
+
+function detailsOf({ title, keys, has, baseUrl, option }: Provider): string {
   const width = Math.max(TOKEN.length, ...keys.map(({ variable }) => variable.length))
   const lines = keys.map(
     ({ variable, about, isOptional }) =>
       `  ${variable.padEnd(width)}  ${about}${isOptional ? ' (optional)' : ''}`,
   )
+  const from =
+    baseUrl === 'files'
+      ? `--from <folder>  Folder of the files from ${title}; see docs/moving-in.md.`
+      : `--from <url>     URL of the API of ${title}${baseUrl === null ? '' : ` (default: ${baseUrl})`}.`
   return `Brings ${has}. Run it again to continue: nothing is made twice.
 
   --dry-run        Show what would be made, and change nothing.
   --only <kinds>   Only these, separated by commas: ${KINDS.join(', ')}.
   --service <url>  URL of this service (default: the configured one).
-  --from <url>     URL of the API of ${title}${baseUrl === null ? '' : ` (default: ${baseUrl})`}.
+  ${from}${option ? `\n  ${`--${option.name}`.padEnd(15)}  ${option.about}` : ''}
 
 Keys come from the environment, or else from lines of standard input in this order. They are not stored.
-${lines.join('\n')}
-  ${TOKEN.padEnd(width)}  an access token of this service`
+${[...lines, `  ${TOKEN.padEnd(width)}  an access token of this service`].join('\n')}`
 }
 
 async function importFrom(provider: Provider, input: CommandInput) {
   const { values, importSettings, say } = input
+  const { name, title, baseUrl, option } = provider
   const kinds = kindsOf(values.only)
   const { serviceUrl, variable, clock } = importSettings()
-  const from = urlOf('from', textOf(values.from) ?? provider.baseUrl)
-  const to = urlOf('service', textOf(values.service) ?? serviceUrl)
+  const isFolder = baseUrl === 'files'
+  const named = textOf(values.from)
+  const from = isFolder ? named : (named ?? baseUrl)
+  if (from === null) throw new UsageError('--from is required')
+  if (named !== null && !isFolder) checkUrl('from', named)
+  const to = checkUrl('service', textOf(values.service) ?? serviceUrl)
   const needed = [...provider.keys, { variable: TOKEN, about: 'an access token of this service' }]
   const keys = await keysOf(needed, variable, input.readInput)
-  const secrets = [...keys.values()]
+  const secrets = needed.flatMap(({ variable, form }: Key) => (form ? [] : (keys.get(variable) ?? [])))
   const service = createApi({
     name: 'Mailhorn',
     baseUrl: to,
-    headers: { authorization: `Bearer ${keys.get(TOKEN)}` },
+    credential: { authorization: `Bearer ${keys.get(TOKEN)}` },
     variable: TOKEN,
     secrets,
     clock,
     say,
   })
-  const connect: Connect = (variable, headers) =>
-    createApi({ name: provider.title, baseUrl: from, headers, variable, secrets, clock, say })
+  const url = from.replace(/<(\w+)>/g, (_, variable: string) => keys.get(variable) ?? '')
+  const connect: Access['connect'] = (variable, credential) =>
+    createApi({ name: title, baseUrl: url, credential, variable, secrets, clock, say })
+  const hasOption = option !== undefined && values[option.name] === true
   return runImport({
-    provider: provider.name,
-    title: provider.title,
-    source: provider.open(keys, connect, clock),
+    provider: name,
+    title,
+    source: await provider.open({ keys, connect, folder: from, kinds, hasOption, clock, say }),
     service,
     kinds,
     isDryRun: values['dry-run'] === true,
@@ -182,7 +247,7 @@ function kindsOf(only: string | boolean | undefined): ReadonlySet<Kind> {
 }
 
 /** @throws UsageError */
-function urlOf(option: string, text: string | null): string {
+function checkUrl(option: string, text: string | null): string {
   if (text === null) throw new UsageError(`--${option} is required`)
   const url = URL.parse(text)
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
@@ -204,13 +269,14 @@ async function keysOf(
 ): Promise<ReadonlyMap<string, string>> {
   const keys = new Map<string, string>()
   let lines: string[] | undefined
-  for (const { variable: name, about, isOptional } of needed) {
+  for (const { variable: name, about, isOptional, form } of needed) {
     const set = variable(name)?.trim()
     if (!set && isOptional) continue
     lines = set ? lines : (lines ?? (await readInput()).split(/\r?\n/))
     const key = set || lines?.shift()?.trim()
     if (!key) throw new CommandError(`${name} is not set, and standard input has no line for it: ${about}.`)
     if (/[^\x21-\x7e]/.test(key)) throw new CommandError(`${name} contains characters that no key has.`)
+    if (form && !form.test(key)) throw new CommandError(`${name} must be ${about}; got "${key}".`)
     keys.set(name, key)
   }
   return keys

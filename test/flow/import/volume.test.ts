@@ -3,6 +3,7 @@ import { createApi } from '../../../src/interfaces/cli/import/api.ts'
 import { runImport } from '../../../src/interfaces/cli/import/run.ts'
 import { type ImportSource, KINDS, type SourceContact } from '../../../src/interfaces/cli/import/shapes.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { SES_KEYS, startFakeSes } from '../../kit/fake-ses.ts'
 import { importingAccount } from '../../kit/importing.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
@@ -23,7 +24,7 @@ function account() {
   const service = createApi({
     name: 'Mailhorn',
     baseUrl: mailhorn.baseUrl,
-    headers: { authorization: `Bearer ${session}` },
+    credential: { authorization: `Bearer ${session}` },
     variable: 'MAILHORN_ACCESS_TOKEN',
     secrets: [session],
     clock: systemClock,
@@ -88,6 +89,70 @@ test(
     assert.is(segment.contact_count, CONTACTS / 100)
   },
   { limitMs: 120_000 },
+)
+
+test(
+  'an interrupted import of 10,000 contacts and 5,000 suppressions from Amazon SES keeps what it has read, and is continued',
+  async t => {
+    // given
+    const fake = await t.using(
+      startFakeSes({
+        suppressions: Array.from({ length: SUPPRESSIONS }, (_, i) => ({
+          EmailAddress: `gone${i}@there.example`,
+          Reason: i % 2 === 0 ? 'BOUNCE' : 'COMPLAINT',
+          LastUpdateTime: 1_700_000_000,
+        })),
+        lists: [
+          {
+            name: 'Everybody',
+            topics: [{ TopicName: 'offers', DefaultSubscriptionStatus: 'OPT_IN' }],
+            contacts: Array.from({ length: CONTACTS }, (_, i) => ({
+              EmailAddress: `p${i}@there.example`,
+              UnsubscribeAll: i % 100 === 0,
+              TopicPreferences: [
+                { TopicName: 'offers', SubscriptionStatus: i % 100 === 1 ? 'OPT_OUT' : 'OPT_IN' },
+              ],
+            })),
+          },
+        ],
+      }),
+    )
+    const { call, run } = importingAccount(mailhorn, SES_KEYS)
+    const args = ['ses', '--from', fake.url, '--json', '--only', 'suppressions,contacts']
+    const failure = { status: 400, body: { message: 'Not today' } }
+    fake.failAt('/v2/email/suppression/addresses', 4, failure)
+    fake.failAt('/v2/email/contact-lists/Everybody/contacts/list', 6, failure)
+
+    // when
+    const first = await run({ args })
+    const second = await run({ args })
+    const third = await run({ args })
+
+    // then
+    const counts = ({ json }: typeof first) => ['suppressions', 'contacts'].map(kind => json[kind].made)
+    assert.equal([first.code, second.code, third.code], [1, 0, 0])
+    assert.match(first.json.contacts.error, /Not today/)
+    assert.equal(
+      [counts(first), counts(second), counts(third)],
+      [
+        [2_000, 4_000],
+        [3_000, 6_000],
+        [0, 0],
+      ],
+    )
+    assert.is((await call('GET', '/suppressions')).total, SUPPRESSIONS)
+    assert.is((await call('GET', '/audiences')).data.length, 1)
+    const [topic] = (await call('GET', '/topics')).data
+    const { id } = (await call('GET', '/audiences')).data[0]
+    const choices = await Promise.all(
+      ['p1', 'p2', 'p9901'].map(async name => {
+        const path = `/audiences/${id}/contacts/${name}@there.example/topics`
+        return (await call('GET', path)).data[0].subscription
+      }),
+    )
+    assert.equal([topic.name, choices], ['offers', ['opt_out', 'opt_in', 'opt_out']])
+  },
+  { limitMs: 240_000 },
 )
 
 test('a contact who left there stays unsubscribed, and one who left here is not subscribed again', async () => {

@@ -11,7 +11,7 @@ export interface ApiOptions {
   /** Name in messages, such as `Resend`. */
   name: string
   baseUrl: string
-  headers: Readonly<Record<string, string>>
+  credential: ApiCredential
   /** Environment variable of the credential, which is named when the credential is refused. */
   variable: string
   /** Texts that must not appear in messages. */
@@ -22,6 +22,21 @@ export interface ApiOptions {
 }
 
 type Method = 'GET' | 'POST' | 'PATCH'
+type HeaderValues = Readonly<Record<string, string>>
+
+/** Headers that carry the credential, or a function that makes them for each request. */
+export type ApiCredential = HeaderValues | ((request: RequestToSign) => HeaderValues)
+
+interface RequestToSign {
+  method: Method
+  url: URL
+  /** Headers that describe the body. */
+  headers: HeaderValues
+  /** Empty if the request has none. */
+  body: string
+  /** Time of the request. */
+  at: number
+}
 
 export interface Api {
   /**
@@ -34,6 +49,11 @@ export interface Api {
    * @throws ApiFailure
    */
   send<S extends z.ZodType>(schema: S, method: Method, path: string, body: object): Promise<z.output<S>>
+  /**
+   * Reads what a body in JSON asks for. It changes nothing, and is repeated as `get` is.
+   * @throws ApiFailure
+   */
+  query<S extends z.ZodType>(schema: S, path: string, body: object): Promise<z.output<S>>
 }
 
 /**
@@ -86,12 +106,17 @@ export function createApi(options: ApiOptions): Api {
   const { name, baseUrl, clock, say } = options
   const base = baseUrl.replace(/\/+$/, '')
 
-  const request = async (method: Method, path: string, body: object | undefined): Promise<unknown> => {
+  const request = async (
+    method: Method,
+    path: string,
+    body: object | undefined,
+    isRead = method === 'GET',
+  ): Promise<unknown> => {
     const url = urlOf(options, base, path)
     for (let limited = 0, failed = 0; ; ) {
       const reply = await exchange(options, method, url, body)
-      if (reply.status === 429 || reply.status === 503) limited++
-      else if (method === 'GET' && (reply.status === null || reply.status >= 500)) failed++
+      if (reply.isLimited) limited++
+      else if (isRead && (reply.status === null || reply.status >= 500)) failed++
       else return outcomeOf(options, method, url, reply)
       if (limited >= LIMITED_TRIES_MAX || failed >= FAILED_TRIES_MAX)
         return outcomeOf(options, method, url, reply)
@@ -115,6 +140,7 @@ export function createApi(options: ApiOptions): Api {
   return {
     get: async (schema, path) => read(schema, path, await request('GET', path, undefined)),
     send: async (schema, method, path, body) => read(schema, path, await request(method, path, body)),
+    query: async (schema, path, body) => read(schema, path, await request('POST', path, body, true)),
   }
 }
 
@@ -154,6 +180,8 @@ interface Reply {
   /** Null if there was no reply. */
   status: number | null
   text: string
+  /** Whether the server asks to come back later. */
+  isLimited?: boolean
   /** Time that the server asks to wait. */
   waitMs?: number | undefined
 }
@@ -166,12 +194,15 @@ function urlOf({ name }: ApiOptions, base: string, path: string): string {
 }
 
 async function exchange(
-  { headers, clock }: ApiOptions,
+  { credential, clock }: ApiOptions,
   method: Method,
-  url: string,
+  address: string,
   body: object | undefined,
 ): Promise<Reply> {
   const isForm = body instanceof FormData
+  const json = body && !isForm ? JSON.stringify(body) : ''
+  const described = json === '' ? {} : { 'content-type': 'application/json' }
+  const url = new URL(address)
   try {
     const response = await fetch(url, {
       method,
@@ -179,17 +210,25 @@ async function exchange(
       redirect: 'manual',
       headers: {
         accept: 'application/json',
-        ...headers,
-        ...(body && !isForm && { 'content-type': 'application/json' }),
+        ...described,
+        ...(typeof credential === 'function'
+          ? credential({ method, url, headers: described, body: json, at: clock.now() })
+          : credential),
       },
-      ...(body && { body: isForm ? body : JSON.stringify(body) }),
+      ...(body && { body: isForm ? body : json }),
     })
+    const { status, headers } = response
     const text = await response.text()
-    return { status: response.status, text, waitMs: askedWaitMs(response.headers, clock) }
+    return { status, text, isLimited: isLimit(status, headers), waitMs: askedWaitMs(headers, clock) }
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error }
     return { status: null, text: cause?.message || message }
   }
+}
+
+/** APIs of Amazon may say it with status 400, and name the error in a header. */
+function isLimit(status: number, headers: Headers): boolean {
+  return status === 429 || status === 503 || /^Throttl/.test(headers.get('x-amzn-errortype') ?? '')
 }
 
 /** Reads `retry-after` in seconds or as a date, and the reset times of providers that have no such field. */

@@ -17,6 +17,7 @@ import { printable } from '../control/result.ts'
 import { type Api, ApiFailure, byCursor } from './api.ts'
 import type { ImportReport, WriterOptions } from './report.ts'
 import type { SourceContact, SourceContacts } from './shapes.ts'
+import { bySubscriptions, createTopicWriter, type WrittenTopics } from './topic-writer.ts'
 
 /** Contacts of one file. */
 const FILE_CONTACTS = 10_000
@@ -39,12 +40,15 @@ interface List {
   id: string | null
   name: string
   isNew: boolean
+  topics: WrittenTopics
   count: number
   unsubscribedCount: number
 }
 
-export function createContactWriter({ service, report, isDryRun }: WriterOptions) {
+export function createContactWriter(options: WriterOptions) {
+  const { service, report, isDryRun } = options
   const kind = report.of('contacts')
+  const writeTopics = createTopicWriter(options)
   /** Values that the service would refuse, together with their contact. */
   const leftOut = new Map<string, number>()
 
@@ -53,7 +57,7 @@ export function createContactWriter({ service, report, isDryRun }: WriterOptions
     const former = lists.get(name)
     if (former) return former
     const id = isDryRun ? null : (await service.send(audienceSchema, 'POST', '/audiences', { name })).id
-    const list = { id, name, isNew: true, count: 0, unsubscribedCount: 0 }
+    const list = { id, name, isNew: true, topics: [], count: 0, unsubscribedCount: 0 }
     lists.set(name, list)
     return list
   }
@@ -63,7 +67,11 @@ export function createContactWriter({ service, report, isDryRun }: WriterOptions
     list.count += contacts.length
     list.unsubscribedCount += contacts.filter(({ unsubscribed }) => unsubscribed).length
     if (list.id === null || isDryRun) countValid(report, contacts)
-    else await storeIn(report, { service, id: list.id, name: list.name, file: fileOf(contacts, leftOut) })
+    else
+      for (const [subscriptions, group] of bySubscriptions(list.topics, contacts)) {
+        const file = fileOf(group, leftOut)
+        await storeIn(report, { service, id: list.id, name: list.name, subscriptions, file })
+      }
   }
 
   return async (parts: AsyncIterable<SourceContacts>): Promise<void> => {
@@ -71,18 +79,24 @@ export function createContactWriter({ service, report, isDryRun }: WriterOptions
     let current: List | undefined
     let waiting: SourceContact[] = []
     const flush = async () => {
-      if (current) await store(current, waiting)
+      const contacts = waiting
       waiting = []
+      if (current) await store(current, contacts)
     }
     try {
-      for await (const { list: name, contacts } of parts) {
+      for await (const { list: name, topics, contacts } of parts) {
         const list = await listNamed(lists, name)
         if (list !== current) await flush()
         current = list
+        if (topics) list.topics = await writeTopics(topics)
         waiting.push(...contacts)
         if (waiting.length >= FILE_CONTACTS) await flush()
       }
       await flush()
+    } catch (error) {
+      // what was read before stays, so that a provider that fails late does not cost all of it
+      await flush()
+      throw error
     } finally {
       for (const { name, isNew, count, unsubscribedCount } of lists.values())
         if (isNew || count > 0)
@@ -99,7 +113,7 @@ async function listsOf(service: Api): Promise<Map<string, List>> {
   const lists = new Map<string, List>()
   for await (const page of byCursor(service, '/audiences', audienceSchema))
     for (const { id, name } of page)
-      lists.set(name, { id, name, isNew: false, count: 0, unsubscribedCount: 0 })
+      lists.set(name, { id, name, isNew: false, topics: [], count: 0, unsubscribedCount: 0 })
   return lists
 }
 
@@ -117,18 +131,19 @@ interface FileImport {
   /** Id and name of the audience. */
   id: string
   name: string
+  subscriptions: readonly object[]
   file: ContactFile
 }
 
 /** @throws ApiFailure */
-async function storeIn(report: ImportReport, { service, id, name, file }: FileImport): Promise<void> {
+async function storeIn(report: ImportReport, file: FileImport): Promise<void> {
   const kind = report.of('contacts')
-  const { created, updated, unchanged, failed, errors, error } = await importFile(service, id, file)
+  const { created, updated, unchanged, failed, errors, error } = await importFile(file)
   kind.madeCount += created
   kind.existingCount += updated + unchanged
   for (const { email, message } of errors) report.unmade('contacts', email ?? '', message)
   kind.unmadeCount += failed - errors.length
-  if (error !== null) throw new ApiFailure(`The import into ${name} stopped: ${error}`, null)
+  if (error !== null) throw new ApiFailure(`The import into ${file.name} stopped: ${error}`, null)
 }
 
 interface ContactFile {
@@ -187,7 +202,7 @@ function oneLine(text: string): string {
  * left: the provider itself has told that.
  * @throws ApiFailure
  */
-async function importFile(service: Api, audience: string, { keys, csv }: ContactFile) {
+async function importFile({ service, id: audience, subscriptions, file: { keys, csv } }: FileImport) {
   const map = {
     ...Object.fromEntries(FIELD_COLUMNS.map(column => [column, column])),
     properties: Object.fromEntries(keys.map(key => [key, { column: key }])),
@@ -197,6 +212,7 @@ async function importFile(service: Api, audience: string, { keys, csv }: Contact
   form.append('column_map', JSON.stringify(map))
   form.append('on_conflict', 'upsert')
   form.append('segments', JSON.stringify([{ id: audience }]))
+  if (subscriptions.length > 0) form.append('topics', JSON.stringify(subscriptions))
   const { id } = await service.send(importedSchema, 'POST', '/contacts/imports', form)
   return service.get(detailsSchema, `/audiences/${audience}/imports/${id}`)
 }

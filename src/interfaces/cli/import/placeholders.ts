@@ -8,8 +8,15 @@ interface TemplateTexts {
   text: string | null
 }
 
-/** Returns the translation of the inside of a tag, or undefined if it has none. */
-export type TranslateTag = (inner: string, raw: boolean, part: keyof TemplateTexts) => string | undefined
+/**
+ * Returns the translation of the inside of a tag; undefined if the tag remains, and is judged by the rules of
+ * our templates; null if it has no translation although it looks like a tag of ours.
+ */
+export type TranslateTag = (
+  inner: string,
+  raw: boolean,
+  part: keyof TemplateTexts,
+) => string | null | undefined
 
 const TAG = /\{\{\{([^{}]*)\}\}\}|\{\{([^{}]*)\}\}/g
 const NAMED_MAX = 20
@@ -29,7 +36,10 @@ export function translated<T extends TemplateTexts>(
     if (!source) return null
     const result = source.replaceAll(TAG, (tag, raw: string | undefined, escaped: string | undefined) => {
       const inner = (raw ?? escaped ?? '').trim()
-      return translate(inner, raw !== undefined, name) ?? tag
+      const translation = translate(inner, raw !== undefined, name)
+      if (translation === null)
+        untranslated.push(`${name} contains \`${tag.slice(0, TAG_LENGTH_MAX)}\`, which has no translation`)
+      return translation ?? tag
     })
     untranslated.push(...foreignTags(result).map(tag => `${name} ${tag}`))
     return result

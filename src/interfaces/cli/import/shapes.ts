@@ -9,6 +9,8 @@ export interface SourceDomain {
   clickTracking?: boolean | undefined
   /** Whether mail is sent over TLS only. */
   enforcesTls?: boolean | undefined
+  /** DNS records that the provider needed and the service does not. */
+  formerRecords?: readonly { type: string; host: string }[]
 }
 
 export interface SourceSuppression {
@@ -41,11 +43,24 @@ export interface SourceContact {
   lastName: string | null
   unsubscribed: boolean
   properties: Readonly<Record<string, unknown>>
+  /** Choices by the names of topics. */
+  topics?: ReadonlyMap<string, TopicChoice>
+}
+
+export type TopicChoice = 'opt_in' | 'opt_out'
+
+export interface SourceTopic {
+  name: string
+  description: string | null
+  /** What a contact without a choice has. */
+  default: TopicChoice
 }
 
 /** Contacts of one list. A list may come in several parts. */
 export interface SourceContacts {
   list: string
+  /** Topics of the list, which its contacts choose among; they come with the first part of the list. */
+  topics?: readonly SourceTopic[]
   contacts: readonly SourceContact[]
 }
 

@@ -38,14 +38,19 @@ export function createSuppressionWriter({ service, report, isDryRun, clock }: Wr
       for (const { email } of (await service.get(listSchema, '/suppressions/export.json')).data)
         there.add(email)
     let waiting: SourceSuppression[] = []
-    for await (const entry of suppressions) {
-      if (isDryRun) countEntry(entry, there)
-      else if (waiting.push(entry) === BATCH) {
-        await store(waiting)
-        waiting = []
-      }
+    const flush = async () => {
+      const entries = waiting
+      waiting = []
+      await store(entries)
     }
-    await store(waiting)
+    try {
+      for await (const entry of suppressions)
+        if (isDryRun) countEntry(entry, there)
+        else if (waiting.push(entry) === BATCH) await flush()
+    } finally {
+      // what was read stays, also if the provider fails before the end
+      await flush()
+    }
   }
 
   function countEntry({ email: text }: SourceSuppression, there: Set<string>): void {

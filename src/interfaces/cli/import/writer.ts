@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { templateFault } from '../../../resources/templates/limits.ts'
 import { type Api, ApiFailure, byCursor } from './api.ts'
 import { createContactWriter } from './contact-writer.ts'
-import type { WriterOptions } from './report.ts'
+import type { ImportReport, WriterOptions } from './report.ts'
 import type {
   Kind,
   SourceContacts,
@@ -84,8 +84,9 @@ export function refusalIn({ body, message }: ApiFailure): string {
 async function writeDomains(options: WriterOptions, domains: AsyncIterable<SourceDomain>) {
   const { service, report, isDryRun } = options
   const there = await byName(service, '/domains', domainSchema, ({ name }) => name)
-  for await (const { name: text, openTracking, clickTracking, enforcesTls } of domains) {
-    const name = text.toLowerCase().replace(/\.$/, '')
+  for await (const source of domains) {
+    const { openTracking, clickTracking, enforcesTls } = source
+    const name = source.name.toLowerCase().replace(/\.$/, '')
     const former = there.get(name)
     if (former) report.exists('domains', name)
     const body = {
@@ -97,6 +98,7 @@ async function writeDomains(options: WriterOptions, domains: AsyncIterable<Sourc
     const domain =
       former ??
       (await made(options, 'domains', name, () => service.send(domainSchema, 'POST', '/domains', body)))
+    noteFormerRecords(report, source, domain?.records ?? [])
     if (!domain) continue
     there.set(name, domain)
     for (const { type, host, value, priority = null, status } of domain.records)
@@ -104,6 +106,24 @@ async function writeDomains(options: WriterOptions, domains: AsyncIterable<Sourc
   }
   if (isDryRun && report.of('domains').madeCount > 0)
     report.of('domains').notes.push('The DNS records of a new domain are shown once it is made.')
+}
+
+/** Two records of a type at one name would disagree, so such a record is replaced and not added. */
+function noteFormerRecords(
+  report: ImportReport,
+  { formerRecords = [] }: SourceDomain,
+  records: readonly z.output<typeof recordSchema>[],
+): void {
+  const { title } = report
+  const isTaken = (record: { type: string; host: string }) =>
+    records.some(({ type, host }) => type === record.type && host === record.host)
+  const { true: taken = [], false: others = [] } = Object.groupBy(formerRecords, record =>
+    isTaken(record) ? 'true' : 'false',
+  )
+  const named = (list: typeof taken) => list.map(({ type, host }) => `${type} ${host}`).join(', ')
+  const { notes } = report.of('domains')
+  if (taken.length > 0) notes.push(`replace these records of ${title}, add no second one: ${named(taken)}`)
+  if (others.length > 0) notes.push(`once ${title} sends nothing more, remove: ${named(others)}`)
 }
 
 async function writeTemplates(options: WriterOptions, templates: AsyncIterable<SourceTemplate>) {
