@@ -7,6 +7,7 @@ import { type Api, type ApiCredential, createApi } from './import/api.ts'
 import { awsCredential } from './import/aws-signature.ts'
 import { listmonkSource } from './import/providers/listmonk.ts'
 import { mailgunSource } from './import/providers/mailgun.ts'
+import { postalSource, readPostalFiles } from './import/providers/postal.ts'
 import { postmarkSource } from './import/providers/postmark.ts'
 import { resendSource } from './import/providers/resend.ts'
 import { sendgridSource } from './import/providers/sendgrid.ts'
@@ -149,6 +150,14 @@ const PROVIDERS: readonly Provider[] = [
       const credential = awsCredential(key, { region: keys.get('AWS_REGION')!, service: 'ses' })
       return sesSource(connect('AWS_SECRET_ACCESS_KEY', credential), { withAttributes, say })
     },
+  },
+  {
+    name: 'postal',
+    title: 'Postal',
+    baseUrl: 'files',
+    keys: [],
+    has: 'domains, suppressions and webhooks, from files that the client of its database has written',
+    open: async ({ folder, kinds, clock }) => postalSource(await readPostalFiles(folder, kinds), clock),
   },
 ]
 
