@@ -267,7 +267,7 @@ function operatorRoutes(
     return listZone(db, zone, config.mailHost, page)
   }
   return [
-    ...alertRoutes({ db }),
+    ...alertRoutes({ db, run, clock }),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),

@@ -31,6 +31,7 @@ import { apiKeyCommands } from '../resources/accounts/api-key-rows.ts'
 import { signInPlaceCommands } from '../resources/accounts/known-places.ts'
 import { userCommands } from '../resources/accounts/user-rows.ts'
 import { alertCommands } from '../resources/alerts/operator-alerts.ts'
+import { silenceCommands } from '../resources/alerts/silences.ts'
 import { certificateCommands } from '../resources/certificates/certificate-rows.ts'
 import { accountContactCommands } from '../resources/contacts/account-contact-commands.ts'
 import { audienceCommands } from '../resources/contacts/audience-commands.ts'
@@ -62,6 +63,7 @@ import { settingCommands } from '../store/reading/settings.ts'
 export const commands = {
   ...settingCommands,
   ...alertCommands,
+  ...silenceCommands,
   ...userCommands,
   ...signInPlaceCommands,
   ...accountCommands,

@@ -60,6 +60,25 @@ test('an address that is warmed up shows its way, and which lists it is on', asy
   await alerts.getByRole('link', { name: 'View destinations' }).waitFor()
 })
 
+test('an alert is silenced for a time, says so, and is told of again when the silence is ended', async () => {
+  await goTo('/deliverability')
+  const title = 'A mailbox provider reports a poor IP reputation.'
+  const row = page.getByRole('region', { name: 'Alerts' }).getByRole('row').filter({ hasText: title })
+  await row.getByRole('button', { name: `Silence: ${title}` }).click()
+  await dialog().getByLabel('Duration').selectOption('1 day')
+  await dialog().getByRole('button', { name: 'Silence alert' }).click()
+  await row.getByText(`Silenced until`).waitFor()
+  const session = await scene.mailhorn.signIn()
+  const silences = async () => (await scene.mailhorn.call('GET', '/alerts/silences', { session })).body.data
+  const [silence] = await silences()
+  assert.equal([silence.kind, silence.provider, silence.source_ip], ['ip-reputation', 'outlook', '127.0.0.1'])
+  assert.is(silence.created_by, scene.mailhorn.admin.email)
+  await row.getByRole('button', { name: `End silence: ${title}` }).click()
+  await dialog().getByRole('button', { name: 'End silence' }).click()
+  await row.getByText('Check whether the IP address is on a blocklist').waitFor()
+  assert.equal(await silences(), [])
+})
+
 test('the links of a broadcast say how many followed each', async () => {
   await goTo(`/broadcasts/${scene.ids.sent}`)
   const row = rowOf('https://shop.example/summer/lamps?utm_source=newsletter')

@@ -39,6 +39,11 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/import', () => ({ data: [{ email: 'gone@there.example', reason: 'bounce' }] })],
+  [
+    'POST /alerts/silence',
+    ({ clock }) => ({ kind: 'clock', until: new Date(clock.now() + 3_600_000).toISOString() }),
+  ],
+  ['POST /alerts/unsilence', () => ({ kind: 'clock' })],
   ['POST /destinations/resume', () => ({ destination: 'mx.held.example' })],
   ['POST /destinations/slow', () => ({ destination: 'mx.held.example', messages_per_minute: 10 })],
   ['POST /destinations/unslow', () => ({ destination: 'mx.held.example' })],

@@ -14,6 +14,7 @@ import {
   lastingAlerts,
   type MachineAlert,
 } from '../../resources/alerts/operator-alerts.ts'
+import { listSilences, silenceOf } from '../../resources/alerts/silences.ts'
 import { findVerifiedDomain, VERIFIED_STATUSES } from '../../resources/domains/domain-rows.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
@@ -72,8 +73,9 @@ export class MachineWatch {
           { event: 'machine_alert_raised', kind: check.alert, subject: finding.subject },
           `${finding.message} ${finding.advice}`,
         )
-      await run('raiseAlert', this.#alertOf(check, finding))
-      await this.#mailOperators(check, finding)
+      const alert = this.#alertOf(check, finding)
+      await run('raiseAlert', alert)
+      if (!silenceOf(await listSilences(db, clock.now()), alert)) await this.#mailOperators(check, finding)
     }
     const ended = await run('endAlerts', {
       kind: check.alert,

@@ -15,6 +15,7 @@ import { up as holdsByTime } from './008-holds-by-time.ts'
 import { up as clientFacts } from './009-client-facts.ts'
 import { up as undoOfBroadcasts } from './010-undo-of-broadcasts.ts'
 import { up as suspendedAccounts } from './011-suspended-accounts.ts'
+import { up as alertSilences } from './012-alert-silences.ts'
 
 export interface Migration {
   name: string
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   { name: '009-client-facts', up: clientFacts },
   { name: '010-undo-of-broadcasts', up: undoOfBroadcasts },
   { name: '011-suspended-accounts', up: suspendedAccounts },
+  { name: '012-alert-silences', up: alertSilences },
 ]

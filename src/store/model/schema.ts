@@ -12,7 +12,7 @@ import type {
   SignInPlaceRow,
   UserRow,
 } from './schema/accounts.ts'
-import type { OperatorAlertRow } from './schema/alerts.ts'
+import type { AlertSilenceRow, OperatorAlertRow } from './schema/alerts.ts'
 import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
 import type {
@@ -110,6 +110,7 @@ export interface Schema {
   domainDestinations: DomainDestinationRow
   destinationReplies: DestinationReplyRow
   operatorAlerts: OperatorAlertRow
+  alertSilences: AlertSilenceRow
   dsnNotices: DsnNoticeRow
   accounts: AccountRow
   users: UserRow

@@ -1,40 +1,119 @@
 /** Serves alerts for operators, such as replies of mail servers that point to a poor reputation. */
+import type { Clock } from '../../../lib/clock.ts'
 import { idKey, parseWireId } from '../../../lib/ids.ts'
 import { accountNames } from '../../../resources/accounts/account-rows.ts'
 import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
+import { listSilences, type silenceCommands, silenceOf } from '../../../resources/alerts/silences.ts'
+import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { requireOperator } from '../auth/operator.ts'
-import { listReply, type Route } from '../route/route.ts'
+import { type ApiRequest, listReply, ok, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { alertSchema, alertView } from './schema.ts'
+import {
+  alertSchema,
+  alertView,
+  conditionBodySchema,
+  readCondition,
+  readSilence,
+  silenceBodySchema,
+  silenceListSchema,
+  silenceSchema,
+  silenceView,
+  unsilenceSchema,
+} from './schema.ts'
 
-export function alertRoutes({ db }: { db: Db }): Route[] {
+interface AlertRoutesOptions {
+  db: Db
+  run: Run<typeof silenceCommands>
+  clock: Clock
+}
+
+export function alertRoutes(options: AlertRoutesOptions): Route[] {
+  return [listRoute(options), ...silenceRoutes(options)]
+}
+
+function listRoute({ db, clock }: AlertRoutesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/alerts',
+    access: 'session',
+    summary: 'List alerts about reputation, authentication and certificates, newest first (operator)',
+    query: pageQuery(),
+    replies: { 200: listSchema(alertSchema) },
+    async handle(request) {
+      requireOperator(request)
+      const page = readPage(request.query)
+      const { total, rows } = await listOperatorAlerts(db, page)
+      const silences = await listSilences(db, clock.now())
+      const names = await accountNames(
+        db,
+        rows.flatMap(({ provider }) => parseWireId('acc', provider) ?? []),
+      )
+      const nameOf = (text: string) => {
+        const id = parseWireId('acc', text)
+        return id && names.get(idKey(id))
+      }
+      return listReply(
+        { total, offset: page.offset },
+        rows.map(row => alertView(row, { nameOf, silence: silenceOf(silences, row) })),
+      )
+    },
+  }
+}
+
+function silenceRoutes({ db, run, clock }: AlertRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
-      path: '/alerts',
+      path: '/alerts/silences',
       access: 'session',
-      summary: 'List alerts about reputation, authentication and certificates, newest first (operator)',
-      query: pageQuery(),
-      replies: { 200: listSchema(alertSchema) },
+      summary: 'List silences of alerts that last (operator)',
+      replies: { 200: silenceListSchema },
       async handle(request) {
         requireOperator(request)
-        const page = readPage(request.query)
-        const { total, rows } = await listOperatorAlerts(db, page)
-        const names = await accountNames(
-          db,
-          rows.flatMap(({ provider }) => parseWireId('acc', provider) ?? []),
-        )
-        const nameOf = (text: string) => {
-          const id = parseWireId('acc', text)
-          return id && names.get(idKey(id))
+        return ok({ object: 'list', data: (await listSilences(db, clock.now())).map(silenceView) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/alerts/silence',
+      access: 'session',
+      summary: 'Silence alerts of a kind, or about one subject, until a time (operator)',
+      body: silenceBodySchema,
+      replies: { 200: silenceSchema },
+      async handle(request) {
+        requireOperator(request)
+        const createdAt = clock.now()
+        const silence = {
+          ...readSilence(await request.body(), createdAt),
+          createdBy: nameOfCredential(request),
+          createdAt,
         }
-        return listReply(
-          { total, offset: page.offset },
-          rows.map(row => alertView(row, nameOf)),
-        )
+        await run('silenceAlerts', silence)
+        return ok(silenceView(silence))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/alerts/unsilence',
+      access: 'session',
+      summary: 'End a silence of alerts (operator)',
+      body: conditionBodySchema,
+      replies: { 200: unsilenceSchema },
+      async handle(request) {
+        requireOperator(request)
+        const condition = readCondition(await request.body())
+        const ended = await run('unsilenceAlerts', { ...condition, now: clock.now() })
+        return ok({ object: 'alert_unsilence', ended })
       },
     },
   ]
+}
+
+/** Returns the address of the user, or the name of the access token. */
+function nameOfCredential({ credential }: ApiRequest): string {
+  if (credential.kind === 'session') return credential.session.email
+  if (credential.kind === 'token') return credential.name
+  throw new Error('an API key is no operator')
 }

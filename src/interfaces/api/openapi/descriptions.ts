@@ -36,6 +36,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   sendBroadcast:
     'With `scheduled_at`, the broadcast is sent at that time; with `delay_seconds`, after this time; otherwise now.',
   cancelBroadcast: 'Emails that were handed to a mail server are not affected.',
+  silenceAlerts:
+    'Silenced alerts are still listed, with their `silence`, but not sent to operators. Without `provider`, `account_id` and ' +
+    '`source_ip`, all alerts of the kind are silenced. A silence of the same alerts is replaced.',
+  unsilenceAlerts: 'The body selects exactly the alerts that were silenced together.',
   createContact: 'Adds the address to each of the given audiences, or to none of them if one is not found.',
   createAudienceContact: 'An address can be in an audience once; adding it again is 400.',
   importAudienceContacts:

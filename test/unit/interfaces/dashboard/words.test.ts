@@ -5,13 +5,14 @@ import type {
   Installation,
   Metrics,
 } from '../../../../src/interfaces/dashboard/web/api/types.ts'
-import { aboutWords } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
+import { aboutWords, silenceWords } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
 import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
 import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
 import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
 import { securityWords } from '../../../../src/interfaces/dashboard/web/labels/replies.ts'
 import { realMetrics } from '../../../../src/interfaces/dashboard/web/labels/simulated.ts'
 import { progressOf } from '../../../../src/interfaces/dashboard/web/labels/steps.ts'
+import { exactTime } from '../../../../src/interfaces/dashboard/web/labels/time.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('what the dashboard says')
@@ -108,6 +109,22 @@ test('alerts: an account has its name, and a provider that is none of the known 
   assert.is(about({ account_id: 'acc_1', account_name: 'Acme' }), 'Acme')
   assert.is(about({ account_id: 'acc_1' }), 'a deleted account')
   assert.is(about({ provider: 'other', domain: 'blocked.example' }), 'blocked.example')
+})
+
+test('alerts: a silenced one says until when and by whom, also on the overview', () => {
+  const until = new Date(Date.now() + 60_000).toISOString()
+  const alert = {
+    ...{ kind: 'ip-reputation', provider: 'outlook', domain: null, account_id: null, account_name: null },
+    ...{ source_ip: null, active: null, created_at: new Date().toISOString() },
+    silence: { until, created_by: 'root@ops.example' },
+  } as unknown as Alert
+  const words = `silenced until ${exactTime(until)} by root@ops.example`
+  assert.is(silenceWords(alert), words)
+  assert.is(silenceWords({ silence: null }), undefined)
+  assert.equal(
+    concernsOf({ alerts: [alert] }).map(({ text }) => text),
+    [`A mailbox provider reports a poor IP reputation (outlook; ${words}).`],
+  )
 })
 
 test('health: simulated email does not affect rates', () => {

@@ -39,6 +39,13 @@ async function open(t: TestContext, from = 'notices@provider.example') {
   let watch = start()
   return {
     ...{ clock, disk, operator },
+    silence: (over: { provider: string; until: number }) =>
+      store.run('silenceAlerts', {
+        ...{ kind: 'disk-space', sourceIp: '', createdBy: 'root@ops.example', createdAt: clock.now() },
+        ...over,
+      }),
+    unsilence: (over: { provider: string }) =>
+      store.run('unsilenceAlerts', { kind: 'disk-space', sourceIp: '', now: clock.now(), ...over }),
     verify: (name: string) => post.domain(operator, name),
     restart() {
       watch = start()
@@ -114,6 +121,29 @@ test('operators get one email a day while it lasts, also over restarts', async t
   clock.advance(DAY_MS)
   await next(FULL)
   assert.is(mails().length, 2)
+})
+
+test('a silenced alert is stored without an email, and mailed once the silence is over', async t => {
+  const { next, mails, clock, verify, alerts, silence, unsilence } = await open(t)
+  verify('provider.example')
+  await silence({ provider: '/data', until: clock.now() + 10 * MINUTE_MS })
+  await next(FULL)
+  assert.is(alerts().length, 1)
+  assert.equal(mails(), [])
+  await unsilence({ provider: '/data' })
+  await silence({ provider: '', until: clock.now() + 2 * MINUTE_MS })
+  await next(FULL)
+  assert.equal(mails(), [], 'all of the kind are silenced')
+  await next(FULL)
+  assert.is(mails().length, 1, 'the silence is over')
+})
+
+test('the silence of another disk does not keep the email from being sent', async t => {
+  const { next, mails, clock, verify, silence } = await open(t)
+  verify('provider.example')
+  await silence({ provider: '/other', until: clock.now() + 10 * MINUTE_MS })
+  await next(FULL)
+  assert.is(mails().length, 1)
 })
 
 test('without a verified sender domain, the email comes from a verified domain of an operator', async t => {

@@ -1,5 +1,7 @@
 /** Texts of alerts: what happened, how to fix it, and on which page. */
+import { type AlertKind, factsOfKind } from '../../../../resources/alerts/kinds.ts'
 import type { Alert } from '../api/types.ts'
+import { exactTime } from './time.ts'
 
 interface AlertWords {
   what: string
@@ -10,87 +12,73 @@ interface AlertWords {
   act: string
 }
 
-const WORDS: Readonly<Record<string, AlertWords>> = {
+const FIXES: { readonly [K in AlertKind]: Omit<AlertWords, 'what'> } = {
   'ip-reputation': {
-    what: 'A mailbox provider reports a poor IP reputation.',
     fix: 'Check whether the IP address is on a blocklist and which account causes bounces or complaints. Send less to this provider until its reputation recovers.',
     href: '/destinations',
     act: 'View destinations',
   },
   authentication: {
-    what: 'A mailbox provider reports an authentication failure.',
     fix: 'Check the DNS records of the sending domain: SPF or DKIM must pass and align for DMARC.',
     href: '/domains',
     act: 'View domains',
   },
   'smart-host-login': {
-    what: 'The smart host rejects the login.',
     fix: 'Correct its user name and password in the configuration, then retry the deferred deliveries.',
     href: '/queue',
     act: 'View queue',
   },
   certificate: {
-    what: 'A certificate could not be renewed.',
     fix: 'See Deliverability for the reason. The current certificate stays in use until it expires.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'mta-sts': {
-    what: 'Senders cannot verify the certificate of port 25.',
     fix: 'The MTA-STS policy is not enforced until they can. Install a valid certificate for the MX host, or let this server reach its own public address.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'task-parked': {
-    what: 'A background task ends the service again and again and is not run for an hour.',
     fix: 'Report the error, which the log has as uncaught_error.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'database-damaged': {
-    what: 'The database has damaged pages.',
     fix: 'Stop the service and restore a backup.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'disk-space': {
-    what: 'The disk is nearly full.',
     fix: 'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'disk-sync': {
-    what: 'The disk is slow.',
     fix: 'Move data_dir to a faster disk: every accepted email waits for it.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'certificate-expiry': {
-    what: 'The certificate of the mail ports is about to expire or cannot be used.',
     fix: 'See Deliverability for the reason.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   clock: {
-    what: 'The system clock is wrong.',
     fix: 'Synchronize it with NTP: signatures, certificates and links depend on it.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   backup: {
-    what: 'There is no recent backup, or a scheduled one has failed.',
     fix: 'See Deliverability for the reason. The service tries again every hour.',
     href: '/deliverability',
     act: 'View diagnostics',
   },
   'account-bounces': {
-    what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',
     href: '/accounts',
     act: 'View accounts',
   },
   'account-complaints': {
-    what: 'An account has a high complaint rate.',
     fix: 'Ask whether its recipients opted in, and hold the account until that is clear.',
     href: '/accounts',
     act: 'View accounts',
@@ -98,14 +86,15 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
 }
 
 export function alertWords({ kind }: Pick<Alert, 'kind'>): AlertWords {
-  return (
-    WORDS[kind] ?? {
-      what: kind,
+  const fixed: Omit<AlertWords, 'what'> | undefined = FIXES[kind as AlertKind]
+  return {
+    what: factsOfKind(kind).title,
+    ...(fixed ?? {
       fix: 'See the server’s reply and the time.',
       href: '/deliverability',
       act: 'View alerts',
-    }
-  )
+    }),
+  }
 }
 
 /** Subject of an alert: a provider, a domain, an account or a source IP address. */
@@ -113,4 +102,9 @@ export function aboutWords({ provider, domain, account_id, account_name, source_
   const known = provider === 'other' ? null : provider
   const account = account_id && (account_name ?? 'a deleted account')
   return [known, domain, account, source_ip && `from ${source_ip}`].filter(Boolean).join(', ')
+}
+
+/** Says until when an alert is silenced, and by whom; undefined when it is not. */
+export function silenceWords({ silence }: Pick<Alert, 'silence'>): string | undefined {
+  return silence ? `silenced until ${exactTime(silence.until)} by ${silence.created_by}` : undefined
 }

@@ -1,6 +1,6 @@
 /** Issues that need attention, most severe first, each with a link to the page where it is resolved. */
 import type { Account, Alert, Doctor, Domain, Installation, Metrics } from '../api/types.ts'
-import { aboutWords, alertWords } from './alerts.ts'
+import { aboutWords, alertWords, silenceWords } from './alerts.ts'
 import { checkWords } from './checks.ts'
 import { percent } from './numbers.ts'
 
@@ -173,7 +173,7 @@ function alertConcerns(alerts: readonly Alert[], isExamined: boolean): Concern[]
   const firsts = recent.filter((alert, i) => recent.findIndex(({ kind }) => kind === alert.kind) === i)
   return firsts.map(alert => {
     const { what, fix, href, act } = alertWords(alert)
-    const about = aboutWords(alert)
+    const about = [aboutWords(alert), silenceWords(alert)].filter(Boolean).join('; ')
     return { tone: 'warn', text: about ? `${what.slice(0, -1)} (${about}).` : what, advice: fix, href, act }
   })
 }

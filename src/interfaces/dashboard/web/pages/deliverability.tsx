@@ -1,15 +1,12 @@
 /** Deliverability page: the findings of the doctor, the sending IP addresses, and alerts. */
-import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { Alert, Doctor, List } from '../api/types.ts'
+import type { Doctor } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { Pending } from '../components/feedback.tsx'
-import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
-import { aboutWords, alertWords } from '../labels/alerts.ts'
 import { checkWords } from '../labels/checks.ts'
-import { emailsAt } from '../labels/places.ts'
 import type { Tone } from '../labels/status.ts'
+import { AlertsCard } from './alerts-card.tsx'
 import { SourcesCard } from './sources-card.tsx'
 
 type Finding = Doctor['findings'][number]
@@ -73,43 +70,5 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
         </li>
       ))}
     </ul>
-  )
-}
-
-const ALERT_COLUMNS: readonly Column<Alert>[] = [
-  {
-    head: 'Alert',
-    text: alert => alertWords(alert).what,
-    second: alert => alertWords(alert).fix,
-  },
-  { head: 'About', width: '18%', isExtra: true, text: aboutWords },
-  { head: 'Server reply', width: '24%', isExtra: true, text: ({ reply }) => reply },
-  timeColumn('Time', ({ created_at }) => created_at),
-  actions(
-    alert => (
-      <>
-        {alert.domain && <Link href={emailsAt(alert.domain)}>View emails</Link>}
-        <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
-      </>
-    ),
-    236,
-  ),
-]
-
-function AlertsCard() {
-  const alerts = useLoad<List<Alert>>('/alerts?limit=50')
-  return (
-    <ResourceList<Alert>
-      title="Alerts"
-      name="Alerts"
-      list={alerts}
-      columns={ALERT_COLUMNS}
-      keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
-      empty={{
-        icon: 'check',
-        title: 'No alerts',
-        children: 'Replies that point to a poor IP reputation or failed authentication are listed here.',
-      }}
-    />
   )
 }

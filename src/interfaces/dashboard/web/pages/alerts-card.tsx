@@ -1,0 +1,158 @@
+/** Alerts of the installation, which operators can silence for a time. */
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Alert, List } from '../api/types.ts'
+import { Button, Choose } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
+import { say } from '../components/feedback.tsx'
+import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { aboutWords, alertWords, silenceWords } from '../labels/alerts.ts'
+import { emailsAt } from '../labels/places.ts'
+import { exactTime } from '../labels/time.ts'
+
+export function AlertsCard() {
+  const alerts = useLoad<List<Alert>>('/alerts?limit=50')
+  const [silenced, setSilenced] = useState<Alert>()
+  return (
+    <>
+      <ResourceList<Alert>
+        title="Alerts"
+        name="Alerts"
+        list={alerts}
+        columns={columnsOf(alerts.reload, setSilenced)}
+        keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
+        empty={{
+          icon: 'check',
+          title: 'No alerts',
+          children: 'Replies that point to a poor IP reputation or failed authentication are listed here.',
+        }}
+      />
+      {silenced && (
+        <SilenceDialog alert={silenced} onClose={() => setSilenced(undefined)} onDone={alerts.reload} />
+      )}
+    </>
+  )
+}
+
+function columnsOf(reload: () => void, onSilence: (alert: Alert) => void): Column<Alert>[] {
+  return [
+    {
+      head: 'Alert',
+      text: alert => alertWords(alert).what,
+      second: alert => silenceSentence(alert) ?? alertWords(alert).fix,
+    },
+    { head: 'About', width: '18%', isExtra: true, text: aboutWords },
+    { head: 'Server reply', width: '24%', isExtra: true, text: ({ reply }) => reply },
+    timeColumn('Time', ({ created_at }) => created_at),
+    actions(
+      alert => (
+        <>
+          {alert.domain && <Link href={emailsAt(alert.domain)}>View emails</Link>}
+          <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
+          {alert.silence ? (
+            <Button
+              small
+              icon="again"
+              label={`End silence: ${alertWords(alert).what}`}
+              onClick={() => endSilence(alert.silence!, reload)}
+            />
+          ) : (
+            <Button
+              small
+              icon="clock"
+              label={`Silence: ${alertWords(alert).what}`}
+              onClick={() => onSilence(alert)}
+            />
+          )}
+        </>
+      ),
+      280,
+    ),
+  ]
+}
+
+function silenceSentence(alert: Alert): string | undefined {
+  const words = silenceWords(alert)
+  return words && `${words[0]!.toUpperCase()}${words.slice(1)}.`
+}
+
+function endSilence(
+  { kind, provider, account_id, source_ip }: NonNullable<Alert['silence']>,
+  reload: () => void,
+): void {
+  confirm({
+    title: 'End this silence?',
+    text: 'Operators are notified of these alerts again.',
+    act: 'End silence',
+    harmless: true,
+    async work() {
+      await call('POST', '/alerts/unsilence', { kind, provider, account_id, source_ip })
+      say('The silence was ended.')
+      reload()
+    },
+  })
+}
+
+const HOURS = [
+  ['1', '1 hour'],
+  ['8', '8 hours'],
+  ['24', '1 day'],
+  ['168', '7 days'],
+  ['720', '30 days'],
+] as const
+const HOUR_MS = 3_600_000
+
+interface SilenceDialogProps {
+  alert: Alert
+  onClose: () => void
+  onDone: () => void
+}
+
+/** Silences an alert, or all of its kind, for a time. */
+function SilenceDialog({ alert, onClose, onDone }: SilenceDialogProps) {
+  const [hours, setHours] = useState('8')
+  const [scope, setScope] = useState<'one' | 'kind'>('one')
+  const { kind, provider, account_id, source_ip } = alert
+  const about = aboutWords({ ...alert, domain: null })
+  return (
+    <FormDialog
+      title="Silence alert"
+      act="Silence alert"
+      onClose={onClose}
+      onSubmit={async () => {
+        const until = new Date(Date.now() + Number(hours) * HOUR_MS).toISOString()
+        const one = scope === 'one' && { provider, account_id, source_ip }
+        await call('POST', '/alerts/silence', { kind, until, ...one })
+        say(`The alert is silenced until ${exactTime(until)}.`)
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <p class="quiet">
+            {alertWords(alert).what} The alert is still shown here, but operators are not notified of it.
+          </p>
+          <Choose
+            label="Duration"
+            value={hours}
+            options={HOURS}
+            onValue={setHours}
+            fault={error?.of('until')}
+          />
+          <Choose
+            label="Alerts"
+            value={scope}
+            options={[
+              ['one', about ? `About ${about} only` : 'This alert only'],
+              ['kind', 'All alerts of this kind'],
+            ]}
+            onValue={value => setScope(value === 'kind' ? 'kind' : 'one')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

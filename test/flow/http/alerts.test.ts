@@ -1,0 +1,113 @@
+import * as assert from 'uvu/assert'
+import { hourOf } from '../../../src/resources/alerts/operator-alerts.ts'
+import { addAccount } from '../../kit/accounts.ts'
+import { insertRows } from '../../kit/database.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('alerts of operators')
+const HOUR_MS = 3_600_000
+
+function addAlert(mailhorn: Mailhorn, over: Record<string, string | null> = {}): void {
+  const at = mailhorn.clock.now()
+  insertRows(mailhorn, 'operator_alerts', [
+    {
+      ...{ hour: hourOf(at), kind: 'ip-reputation', provider: 'outlook', source_ip: '', raised_at: at },
+      ...{ mx_host: null, domain: 'there.example', reply: '550 no' },
+      ...over,
+    },
+  ])
+}
+
+async function open(t: TestContext) {
+  const mailhorn = await t.using(startMailhorn())
+  const session = await mailhorn.signIn()
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
+  const call = (method: string, path: string, body?: object) =>
+    mailhorn.call(method, path, { session, ...(body && { body }) })
+  const later = (hours: number) => new Date(mailhorn.clock.now() + hours * HOUR_MS).toISOString()
+  /** The alerts that are silenced. */
+  const silenced = async () =>
+    (await call('GET', '/alerts')).body.data
+      .filter(({ silence }: { silence: object | null }) => silence)
+      .map((alert: Record<string, string>) => [alert.kind, alert.provider ?? alert.account_id].join(' '))
+      .sort()
+  return { mailhorn, session, account, call, later, silenced }
+}
+
+test('one alert is silenced until a time, by name of who asked for it', async t => {
+  const { mailhorn, call, later, silenced } = await open(t)
+  addAlert(mailhorn)
+  addAlert(mailhorn, { provider: 'google' })
+  const until = later(1)
+  const { status, body } = await call('POST', '/alerts/silence', {
+    ...{ kind: 'ip-reputation', provider: 'outlook', until },
+  })
+  assert.is(status, 200)
+  const { created_at, ...silence } = body
+  assert.equal(silence, {
+    ...{ object: 'alert_silence', kind: 'ip-reputation', provider: 'outlook', account_id: null },
+    ...{ source_ip: null, until, created_by: mailhorn.admin.email },
+  })
+  assert.equal(await silenced(), ['ip-reputation outlook'])
+  assert.equal((await call('GET', '/alerts/silences')).body.data, [body])
+  mailhorn.clock.advance(HOUR_MS)
+  assert.equal(await silenced(), [], 'it is over')
+  assert.equal((await call('GET', '/alerts/silences')).body.data, [])
+})
+
+test('all alerts of a kind are silenced, and the silence is ended by the same selection', async t => {
+  const { mailhorn, call, later, silenced } = await open(t)
+  addAlert(mailhorn)
+  addAlert(mailhorn, { provider: 'google', source_ip: '192.0.2.1' })
+  addAlert(mailhorn, { kind: 'clock', provider: '' })
+  await call('POST', '/alerts/silence', { kind: 'ip-reputation', until: later(1) })
+  assert.equal(await silenced(), ['ip-reputation google', 'ip-reputation outlook'])
+  const other = { kind: 'ip-reputation', provider: 'google' }
+  assert.equal((await call('POST', '/alerts/unsilence', other)).body, {
+    ...{ object: 'alert_unsilence', ended: false },
+  })
+  assert.is((await call('POST', '/alerts/unsilence', { kind: 'ip-reputation' })).body.ended, true)
+  assert.equal(await silenced(), [])
+})
+
+test('an alert about an account is silenced by the id of the account', async t => {
+  const { mailhorn, account, call, later, silenced } = await open(t)
+  addAlert(mailhorn, { kind: 'account-bounces', provider: account.id })
+  const selection = { kind: 'account-bounces', account_id: account.id }
+  const { body } = await call('POST', '/alerts/silence', { ...selection, until: later(1) })
+  assert.equal([body.provider, body.account_id], [null, account.id])
+  assert.equal(await silenced(), [`account-bounces ${account.id}`])
+})
+
+test('what cannot be silenced is refused by the name of the field', async t => {
+  const { account, call, later } = await open(t)
+  const until = later(1)
+  for (const [path, body] of [
+    ['kind', { kind: 'no-such', until }],
+    ['until', { kind: 'clock' }],
+    ['until', { kind: 'clock', until: 'tomorrow' }],
+    ['until', { kind: 'clock', until: later(-1) }],
+    ['until', { kind: 'clock', until: later(91 * 24) }],
+    ['account_id', { kind: 'clock', account_id: account.id, until }],
+    ['account_id', { kind: 'account-bounces', account_id: 'none', until }],
+    ['provider', { kind: 'account-bounces', provider: 'google', until }],
+  ] as const) {
+    const { status, body: reply } = await call('POST', '/alerts/silence', body)
+    assert.is(status, 422, JSON.stringify(body))
+    assert.is(reply.errors[0].path, path, JSON.stringify(reply))
+  }
+})
+
+test('silences are for operators alone', async t => {
+  const { mailhorn, later } = await open(t)
+  const { session } = await addAccount(mailhorn, 'Other')
+  const body = { kind: 'clock', until: later(1) }
+  assertRefusal(await mailhorn.call('POST', '/alerts/silence', { session, body }), {
+    status: 403,
+    name: 'invalid_access',
+  })
+})
+
+test.run()
