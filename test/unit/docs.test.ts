@@ -62,7 +62,7 @@ test('files that the map names are there', () => {
 })
 
 test('tests that the tables of bounds name are there, each once', () => {
-  const [, section] = /^### What a stranger can make.*?$(.*?)^### /ms.exec(textOf('docs/security.md'))!
+  const [, section] = /^### What a stranger can make.*?$(.*?)^### /ms.exec(textOf('docs/attacks.md'))!
   const rows = section!.split('\n').filter(line => /^\| (?!what)/.test(line))
   assert.ok(rows.length > 40)
   const lost = rows.filter(row => {
