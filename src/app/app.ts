@@ -48,6 +48,7 @@ import {
   startDatabaseCheck,
 } from './storage.ts'
 import { type SubmissionService, startSubmissionService } from './submission.ts'
+import { checkUpgrade } from './upgrade.ts'
 
 interface AppDeps {
   log: Log
@@ -198,6 +199,7 @@ async function openContext(
 async function checkStart(config: Config, log: Log, clock: Clock) {
   const { dataDir, database, secretKey } = config
   const checked = await checkBeforeStart({ dataDir, ...database, secretKey })
+  checkUpgrade(config, checked.pending, log)
   for (const note of checked.notes) log.warn({ event: 'start_note' }, note)
   await awaitFolder({ dataDir, clock, patienceMs: LOCK_WAIT_MS_MAX }) // its process uses the ports, too
   await checkListeners(config, { clock, log })

@@ -25,6 +25,7 @@ import { mtaSts } from '../interfaces/doctor/mta-sts.ts'
 import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
 import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
 import { providerZone } from '../interfaces/doctor/provider-zone.ts'
+import { databaseSchema } from '../interfaces/doctor/schema.ts'
 import { backgroundTasks } from '../interfaces/doctor/tasks.ts'
 import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import {
@@ -46,8 +47,11 @@ import { createCheckSessions } from '../resources/domains/check-session.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
 import { readRecord } from '../store/backup/record.ts'
+import { migrations } from '../store/migrations/index.ts'
 import type { Db } from '../store/model/schema.ts'
 import { databaseFile, locate } from '../store/opening/dialect.ts'
+import { listSnapshots, snapshotFolder } from '../store/opening/snapshots.ts'
+import { appliedMigrations } from '../store/opening/start-check.ts'
 import { publishedPolicy } from '../store/reading/settings.ts'
 import { parkedTasks } from './crashes.ts'
 import { policyOf, zoneRecords } from './dns.ts'
@@ -102,6 +106,7 @@ export async function runDoctor(
     ...(existsSync(config.dataDir) ? [diskSync({ folder: config.dataDir, clock })] : []),
     filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),
+    schemaOf(config, db),
     ...backupsOf(config, db, clock),
     backgroundTasks(() => parkedTasks(config.dataDir, clock.now()), isRunning),
   ]
@@ -255,6 +260,19 @@ export function backupsOf(
     return first?.createdAt
   }
   return [backups({ read: () => readRecord(dataDir), folder, daysMax, madeAt, clock })]
+}
+
+/** @param db null when there is no database yet, or when it has the schema of another version */
+function schemaOf({ dataDir, database }: Config, db: Db | null): Examination {
+  const location = locate({ dataDir, url: database.url })
+  const file = databaseFile(location)
+  const known = migrations.map(({ name }) => name)
+  return databaseSchema({
+    applied: async () => (db === null ? appliedMigrations(location) : known),
+    known,
+    snapshots: () => (file === undefined ? null : listSnapshots(snapshotFolder(file))),
+    keep: database.snapshots,
+  })
 }
 
 /** Sending addresses of the configuration; otherwise the addresses of the provider host. */

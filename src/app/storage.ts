@@ -19,6 +19,7 @@ import { openStore, type Store } from '../store/opening/open.ts'
 import { readSetting, SIMULATOR_DOMAINS } from '../store/reading/settings.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import type { AppContext } from './context.ts'
+import { snapshotBeforeMigration } from './upgrade.ts'
 
 /** Time to wait for the lock of the data folder, which the command line holds for a moment. */
 export const LOCK_WAIT_MS_MAX = 5_000
@@ -39,6 +40,7 @@ export async function openServiceStore(
     onLoss,
     lazyMs: LAZY_MS,
     patienceMs: LOCK_WAIT_MS_MAX,
+    prepare: location => snapshotBeforeMigration(location, { clock, log, keep: database.snapshots }),
   })
   if (store.migrations.length > 0)
     log.info({ event: 'database_migrated', migrations: store.migrations }, 'The database was migrated')

@@ -3,14 +3,7 @@
  * table, and `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and
  * images rely on them.
  */
-import {
-  authoritiesFile,
-  databaseUrl,
-  filterAddress,
-  filterUrl,
-  readZoneRecords,
-  sourceIps,
-} from './checked-settings.ts'
+import { authoritiesFile, filterAddress, filterUrl, readZoneRecords, sourceIps } from './checked-settings.ts'
 import {
   addresses,
   choice,
@@ -28,10 +21,10 @@ import {
   optionalText,
   servers,
   text,
-  timeOfDay,
   tokenPrefix,
 } from './setting.ts'
 import { smartHost } from './smart-host.ts'
+import { backup, database } from './storage-settings.ts'
 import { warmupCaps, warmupStarts } from './warmup.ts'
 
 export const DEFAULT_MAIL_HOST = 'mailhorn.test'
@@ -42,16 +35,7 @@ export const schema = {
     'data',
     'Folder of the database, stored files and the secret key. A relative path is resolved against the program’s folder.',
   ),
-  database: {
-    url: databaseUrl(
-      'sqlite:mailhorn.db',
-      'Database: `sqlite:` and a file name in `data_dir`, or `postgres://user:password@host:port/database`.',
-    ),
-    startNew: flag(
-      false,
-      'Start with an empty database although the secret key or files of an earlier installation exist. Without it, such a start fails. Set it for one start only.',
-    ),
-  },
+  database,
   roles: choices(
     ['all', 'api'],
     ['all'],
@@ -366,28 +350,7 @@ export const schema = {
     'Key that encrypts secrets in the database; at least 16 characters, or the text of `secret.key`.',
     { shown: 'a generated file in `data_dir`', secret: true },
   ),
-  backup: {
-    folder: optionalText(
-      'Folder to which the running service makes backups on a schedule. A relative path is resolved against the program’s folder. Not with PostgreSQL.',
-    ),
-    everyHours: integer(24, 'Time between two scheduled backups, counted from `backup.at`.', {
-      min: 1,
-      max: 168,
-      unit: 'hours',
-    }),
-    at: timeOfDay(
-      '03:00',
-      'Time of day (UTC) of scheduled backups. A backup that was missed is made at the next start.',
-    ),
-    keep: integer(7, 'Number of backups that stay in `backup.folder`; older ones are removed.', {
-      min: 1,
-      max: 10_000,
-    }),
-    passphrase: optionalText(
-      'Passphrase that encrypts the secret key in backups; at least 12 characters. Scheduled backups, `mailhorn backup --with-secret-key`, `verify` and `restore` use it.',
-      { secret: true },
-    ),
-  },
+  backup,
   log: {
     level: choice(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

@@ -27,6 +27,8 @@ export interface ProgramOptions {
   dataDir: string
   /** Settings, as environment variables without their `MAILHORN_`. */
   settings?: Record<string, string>
+  /** The entry of another build of the program. */
+  entry?: string
   /** Starts the program through a shell, with the command line of `npm start`. */
   byScript?: boolean
   /** Maximum number of open files. */
@@ -216,7 +218,7 @@ function launch(options: ProgramOptions, stdout: number | 'pipe' | 'read' = 'rea
     '--import',
     url,
   ])
-  const line = byScript ? byShell() : [process.execPath, ...preloads, builtFile('main')]
+  const line = byScript ? byShell() : [process.execPath, ...preloads, options.entry ?? builtFile('main')]
   const limits = limitsOf(options)
   const [program, ...args] = limits === '' ? line : ['sh', '-c', `${limits} exec "$0" "$@"`, ...line]
   const child = spawn(program!, args, {

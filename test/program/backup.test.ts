@@ -299,7 +299,7 @@ test(
     assert.is(small.code, 1)
     assert.match(
       small.err,
-      /^mailhorn: the disk of \S+ has \d+ MB free, and the backup needs \d+ MB: free some,/,
+      /^mailhorn: the disk of \S+ has \d+ MB free, and the backup needs \d+ MB, \d+ MB more: free some,/,
     )
     remount('50m')
     for (let i = 0; i < 14; i++) await send(randomBytes(4_000_000))

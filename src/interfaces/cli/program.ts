@@ -45,9 +45,12 @@ const COMMANDS: readonly CliCommand[] = [
   restoreCliCommand,
 ]
 /** `bin/mailhorn` runs the service itself, since it starts another program of the build. */
-const SERVE_HELP = `Usage: mailhorn serve
+const SERVE_HELP = `Usage: mailhorn serve [--no-migrate]
 
-Run the service in the foreground, with the settings of the environment, until it receives SIGTERM.`
+Run the service in the foreground, with the settings of the environment, until it receives SIGTERM.
+
+  --no-migrate  Do not migrate the database of an older version: the start fails and names the pending migrations.
+                The same as MAILHORN_DATABASE_MIGRATE=false.`
 /** Errors whose message is sufficient, without a stack. */
 const EXPECTED = [BackupFault, CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {

@@ -1,26 +1,41 @@
-/** `mailhorn restore`: makes an installation from a backup, with its queued mail on hold. */
-import { resolve } from 'node:path'
+/**
+ * `mailhorn restore`: makes an installation from a backup, or goes back to a snapshot, with queued mail on
+ * hold.
+ */
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { wireId } from '../../lib/ids.ts'
 import type { RestoredMail, restoredCommands } from '../../pipeline/queue/restored.ts'
-import { findBackup } from '../../store/backup/layout.ts'
-import { type Manifest, readManifest } from '../../store/backup/manifest.ts'
+import { type BackupPlace, findBackup } from '../../store/backup/layout.ts'
+import { readManifest } from '../../store/backup/manifest.ts'
 import { type Restored, restoreBackup } from '../../store/backup/restore.ts'
+import { returnToSnapshot } from '../../store/backup/return.ts'
 import { requireKnownVersion } from '../../store/migrations/migrate.ts'
-import { locate } from '../../store/opening/dialect.ts'
+import { locate, type StoreLocation } from '../../store/opening/dialect.ts'
 import { openStore } from '../../store/opening/open.ts'
+import {
+  CURRENT_SCHEMA,
+  listSnapshots,
+  newestSnapshot,
+  type SchemaSnapshot,
+  snapshotAt,
+} from '../../store/opening/snapshots.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
 import type { BackupSettings, CliCommand } from './command.ts'
-import { type CliResult, CommandError } from './control/result.ts'
+import { type CliResult, CommandError, UsageError } from './control/result.ts'
+import { actAsOwner } from './installation.ts'
 
 export const restoreCliCommand: CliCommand = {
   name: 'restore',
-  usage: '<backup> [--into <data dir>] [--without-secret-key] [--skip-damaged]',
-  summary: 'Restore a backup into an empty data folder, with its queued mail on hold',
+  usage: '<backup or snapshot> [--into <data dir>] [--without-secret-key] [--skip-damaged]',
+  summary: 'Restore a backup into an empty data folder, or go back to a snapshot, with queued mail on hold',
   details: `  <backup>              A backup, or a folder of backups: its newest one.
-  --into <data dir>     Data directory instead of the configured one. It must be empty or missing.
+  <snapshot>            A snapshot that was made before an upgrade, or the folder of snapshots: the newest one of this
+                        version's schema. It takes the place of the database in the data directory, which is set aside.
+  --into <data dir>     Data directory instead of the configured one. For a backup, it must be empty or missing.
   --without-secret-key  Leave the secret key out; otherwise it is decrypted with backup.passphrase, if the backup has it.
   --skip-damaged        Leave out files that are missing or damaged in the backup.
-  Mail that was due is held until you release it, since it may have been sent after the backup was made.`,
+  Mail that was due is held until you release it, since it may have been sent after the backup or snapshot was made.`,
   options: {
     into: { type: 'string' },
     'without-secret-key': { type: 'boolean' },
@@ -29,37 +44,117 @@ export const restoreCliCommand: CliCommand = {
   positionals: { min: 1, max: 1 },
   async run({ values, positionals, backupSettings }) {
     const settings = backupSettings((values.into ?? values['data-dir']) as string | undefined)
-    const { dataDir, databaseUrl: url, passphrase } = settings
+    const { dataDir, databaseUrl: url } = settings
     const location = locate({ dataDir, url })
     if (location.kind !== 'sqlite')
       throw new CommandError(
         'database.url is PostgreSQL: restore its dump with pg_restore, see docs/backup.md',
       )
-    const place = findBackup(resolve(positionals[0]!))
-    const manifest = readManifest(place.path)
-    requireKnownVersion(manifest.migrations)
-    const withKey = manifest.sealed_secret !== null && values['without-secret-key'] !== true
-    if (withKey && passphrase === null)
-      throw new CommandError(
-        'the backup holds the secret key: set MAILHORN_BACKUP_PASSPHRASE or MAILHORN_BACKUP_PASSPHRASE_FILE, or leave the key ' +
-          'out by --without-secret-key',
-      )
-    let mail: RestoredMail | undefined
-    const restored = await restoreBackup({
-      ...{ place, dataDir, databaseFile: location.databaseFile, blobFolder: location.blobFolder },
-      passphrase: withKey ? passphrase : null,
-      skipsDamaged: values['skip-damaged'] === true,
-      async prepare(file) {
-        mail = await holdMail(file, manifest, settings)
-      },
-    })
-    return resultOf(dataDir, restored, mail!)
+    const path = resolve(positionals[0]!)
+    const hasBackupOption = values['without-secret-key'] === true || values['skip-damaged'] === true
+    const snapshot = snapshotOf(path)
+    if (snapshot && hasBackupOption)
+      throw new UsageError('--without-secret-key and --skip-damaged are for backups, not for snapshots')
+    return snapshot
+      ? goBack(snapshot, location, settings)
+      : restoreFrom(findBackup(path), location, settings, {
+          withoutKey: values['without-secret-key'] === true,
+          skipsDamaged: values['skip-damaged'] === true,
+        })
   },
 }
 
-/** Migrates the database, too. */
-async function holdMail(file: string, manifest: Manifest, settings: BackupSettings): Promise<RestoredMail> {
-  const { dataDir, writerThread, clock } = settings
+/**
+ * @returns the snapshot that the path names, or the newest of this version's schema in a folder of snapshots;
+ * undefined when the path names none
+ * @throws CommandError when the folder has snapshots of other schemas alone
+ */
+function snapshotOf(path: string): SchemaSnapshot | undefined {
+  const all = listSnapshots(path)
+  const found = snapshotAt(path) ?? newestSnapshot(path)
+  if (found || all.length === 0) return found
+  throw new CommandError(
+    `${path} has no snapshot of the schema ${CURRENT_SCHEMA} of this version, only of ${[...new Set(all.map(({ schema }) => schema))].join(', ')}: install the version that you go back to first`,
+  )
+}
+
+type SqliteStore = StoreLocation & { kind: 'sqlite' }
+
+async function restoreFrom(
+  place: BackupPlace,
+  { databaseFile, blobFolder }: SqliteStore,
+  settings: BackupSettings,
+  { withoutKey, skipsDamaged }: { withoutKey: boolean; skipsDamaged: boolean },
+): Promise<CliResult> {
+  const { dataDir, passphrase } = settings
+  const manifest = readManifest(place.path)
+  requireKnownVersion(manifest.migrations)
+  const withKey = manifest.sealed_secret !== null && !withoutKey
+  if (withKey && passphrase === null)
+    throw new CommandError(
+      'the backup holds the secret key: set MAILHORN_BACKUP_PASSPHRASE or MAILHORN_BACKUP_PASSPHRASE_FILE, or leave the key ' +
+        'out by --without-secret-key',
+    )
+  let mail: RestoredMail | undefined
+  const restored = await restoreBackup({
+    ...{ place, dataDir, databaseFile, blobFolder, skipsDamaged },
+    passphrase: withKey ? passphrase : null,
+    async prepare(file) {
+      mail = await holdMail(file, `backup of ${manifest.created_at}`, settings)
+    },
+  })
+  return resultOf(dataDir, restored, mail!)
+}
+
+async function goBack(
+  snapshot: SchemaSnapshot,
+  location: SqliteStore,
+  settings: BackupSettings,
+): Promise<CliResult> {
+  const { dataDir, clock } = settings
+  if (!existsSync(dataDir)) throw new CommandError(`there is no data folder ${dataDir}`)
+  actAsOwner(dataDir)
+  let mail: RestoredMail | undefined
+  const { setAside, missingFiles } = await returnToSnapshot({
+    ...{ snapshot, location, dataDir },
+    nowMs: clock.now(),
+    async prepare(file) {
+      const place = { ...settings, dataDir: dirname(file) } // the lock of the data folder is held
+      mail = await holdMail(file, `snapshot of ${snapshot.madeAt}`, place)
+    },
+  })
+  const { text, json } = heldMail(mail!, 'snapshot')
+  return {
+    json: {
+      data_dir: dataDir,
+      created_at: snapshot.madeAt,
+      schema: snapshot.schema,
+      held: json,
+      set_aside: setAside,
+      missing_blobs: missingFiles,
+    },
+    text: [
+      `The snapshot of ${snapshot.madeAt} is the database of ${dataDir} again.`,
+      ...(setAside === null
+        ? []
+        : [`The database of the newer version, with all that came since, was set aside: ${setAside}`]),
+      ...text,
+      ...(missingFiles === 0
+        ? []
+        : [`${missingFiles} stored ${missingFiles === 1 ? 'file was' : 'files were'} deleted since.`]),
+    ].join('\n'),
+  }
+}
+
+/**
+ * Migrates the database, too.
+ * @param source what the database comes from, such as "backup of 2026-11-28T00:30:00.000Z"
+ */
+async function holdMail(
+  file: string,
+  source: string,
+  { dataDir, writerThread, clock }: Pick<BackupSettings, 'dataDir' | 'writerThread' | 'clock'>,
+): Promise<RestoredMail> {
   const store = await openStore<typeof restoredCommands>({
     dataDir,
     url: `sqlite:${file}`,
@@ -70,29 +165,44 @@ async function holdMail(file: string, manifest: Manifest, settings: BackupSettin
     },
   })
   try {
-    const reason = `restored from the backup of ${manifest.created_at}; may have been sent since`
+    const reason = `restored from the ${source}; may have been sent since`
     return await store.run('holdRestored', { reason, now: clock.now() })
   } finally {
     await store.close()
   }
 }
 
-function resultOf(
-  dataDir: string,
-  { manifest, hasSecret, skipped }: Restored,
+/** Describes what is on hold. @param source "backup" or "snapshot" */
+function heldMail(
   { deliveries, emails, enteredBefore, broadcastIds }: RestoredMail,
-): CliResult {
+  source: 'backup' | 'snapshot',
+): { text: string[]; json: object } {
   const before = enteredBefore === null ? null : timestamp(enteredBefore)
   const broadcasts = broadcastIds.map(id => wireId('brd', id))
   const held =
     deliveries === 0
       ? ['No mail was due.']
       : [
-          `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'} of ${emails} ${emails === 1 ? 'email' : 'emails'} that were due are on hold: they may have been sent since the backup.`,
+          `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'} of ${emails} ${emails === 1 ? 'email' : 'emails'} that were due are on hold: they may have been sent since the ${source}.`,
           '  List holds:    mailhorn queue holds',
           `  Send them:     mailhorn queue release --entered-before ${before}`,
           `  Discard them:  mailhorn queue cancel --entered-before ${before}, then release the hold`,
         ]
+  return {
+    text: [
+      ...held,
+      ...broadcasts.map(id => `Broadcast ${id} is on hold: mailhorn queue release --broadcast ${id}`),
+    ],
+    json: { deliveries, emails, entered_before: before, broadcast_ids: broadcasts },
+  }
+}
+
+function resultOf(
+  dataDir: string,
+  { manifest, hasSecret, skipped }: Restored,
+  mail: RestoredMail,
+): CliResult {
+  const held = heldMail(mail, 'backup')
   const key = hasSecret
     ? 'The secret key was restored.'
     : 'The secret key is not in the backup: put secret.key into the data directory, or set MAILHORN_SECRET_KEY, before you start the service.'
@@ -100,14 +210,13 @@ function resultOf(
     json: {
       data_dir: dataDir,
       created_at: manifest.created_at,
-      held: { deliveries, emails, entered_before: before, broadcast_ids: broadcasts },
+      held: held.json,
       secret_key_restored: hasSecret,
       skipped_blobs: skipped,
     },
     text: [
       `The backup of ${manifest.created_at} was restored to ${dataDir}.`,
-      ...held,
-      ...broadcasts.map(id => `Broadcast ${id} is on hold: mailhorn queue release --broadcast ${id}`),
+      ...held.text,
       ...skipped.map(name => `File ${name} was left out.`),
       key,
     ].join('\n'),

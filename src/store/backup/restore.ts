@@ -103,7 +103,7 @@ async function fill(options: RestoreOptions, manifest: Manifest, secret: Buffer 
 }
 
 /** Removes the empty write-ahead log, which belongs to the former name of the database, and its index. */
-async function removeLog(database: string): Promise<void> {
+export async function removeLog(database: string): Promise<void> {
   const log = `${database}-wal`
   if (existsSync(log) && (await stat(log)).size > 0) throw new Error(`${log} still has contents`)
   await rm(log, { force: true })

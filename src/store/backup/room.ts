@@ -16,10 +16,12 @@ export function requireRoom(folder: string, bytes: number, what: string, advice 
   const neededBytes = bytes + MARGIN_BYTES
   if (freeBytes >= neededBytes) return
   throw new BackupFault(
-    `the disk of ${folder} has ${inMb(freeBytes)} MB free, and ${what} needs ${inMb(neededBytes)} MB${advice}`,
+    `the disk of ${folder} has ${inMb(freeBytes)} MB free, and ${what} needs ${inMb(neededBytes)} MB, ` +
+      `${inMb(neededBytes - freeBytes)} MB more${advice}`,
   )
 }
 
+/** Rounds up, so that what is missing is never shown as nothing. */
 function inMb(bytes: number): string {
-  return (bytes / MB_BYTES).toFixed(0)
+  return `${Math.ceil(bytes / MB_BYTES)}`
 }

@@ -20,9 +20,9 @@ export async function migrate(
     db,
   )
   const { rows } = await sql<{ name: string }>`select name from migrations`.execute(db)
-  const applied = new Set(rows.map(row => row.name))
-  requireKnownVersion([...applied], known)
-  const pending = known.filter(({ name }) => !applied.has(name))
+  const applied = rows.map(({ name }) => name)
+  requireKnownVersion(applied, known)
+  const pending = pendingAfter(applied, known)
   for (const { name, up } of pending) {
     await up(db, columnsOf(dialect))
     await sql`insert into migrations (name, applied_at) values (${name}, ${nowMs})`.execute(db)
@@ -30,16 +30,26 @@ export async function migrate(
   return pending.map(({ name }) => name)
 }
 
+/** @returns the migrations that a database lacks, in order */
+export function pendingAfter(
+  applied: readonly string[],
+  known: readonly Migration[] = migrations,
+): readonly Migration[] {
+  return known.filter(({ name }) => !applied.includes(name))
+}
+
 /** First migration of the development versions before 0.1.0. */
 const BEFORE_RELEASE = '001-main-path'
 
 /**
  * @param applied names of the migrations of a database
+ * @param wayBack how this version can be used nevertheless, appended to the message
  * @throws StartFault when the database was written by a newer version, or before version 0.1.0
  */
 export function requireKnownVersion(
   applied: readonly string[],
   known: readonly Migration[] = migrations,
+  wayBack = '',
 ): void {
   if (applied.includes(BEFORE_RELEASE))
     throw new StartFault(
@@ -47,7 +57,9 @@ export function requireKnownVersion(
     )
   const unknown = applied.filter(name => !known.some(migration => migration.name === name))
   if (unknown.length > 0)
-    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn`)
+    throw new StartFault(
+      `the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn${wayBack}`,
+    )
 }
 
 /**

@@ -21,6 +21,7 @@ import type { WritingStore } from '../writer/serve.ts'
 
 export {
   blobFilesInCopy,
+  closeLog,
   faultsInCopy,
   inlineBlobsInCopy,
   migrationsInCopy,

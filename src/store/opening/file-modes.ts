@@ -5,6 +5,7 @@
 import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { SECRET_FILE } from './secret-file.ts'
+import { snapshotFolder } from './snapshots.ts'
 
 /** Umask of the programs: files that they create are accessible to their owner alone. */
 export const OWNER_ONLY_UMASK = 0o077
@@ -60,8 +61,9 @@ export function accessAdvice(path: string, userId = process.getuid?.()): string 
 function looseEntries({ dataDir, blobFolder, databaseFile }: StoredFiles) {
   const database =
     databaseFile === undefined ? [] : [databaseFile, `${databaseFile}-wal`, `${databaseFile}-shm`]
+  const folders = [blobFolder, ...(databaseFile === undefined ? [] : [snapshotFolder(databaseFile)])]
   return [
     ...[...database, join(dataDir, SECRET_FILE)].map(path => ({ path, mode: FILE_MODE })),
-    { path: blobFolder, mode: FOLDER_MODE },
+    ...folders.map(path => ({ path, mode: FOLDER_MODE })),
   ].filter(({ path }) => isForOthers(path))
 }

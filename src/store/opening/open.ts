@@ -44,6 +44,8 @@ export interface StoreOptions {
   lazyMs?: ClientOptions['lazyMs']
   /** Time that another process may still hold the folder, in ms. The default is 0. */
   patienceMs?: number
+  /** Called while the folder is locked, before the database is opened and migrated. */
+  prepare?(location: StoreLocation): Promise<void>
 }
 
 export interface Store<C extends Commands> {
@@ -76,8 +78,14 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockPatiently(options)
-  tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
-  clearDrafts(location.blobFolder)
+  try {
+    tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
+    clearDrafts(location.blobFolder)
+    await options.prepare?.(location)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
   const writer = new RunningWorker(
     {
       name: 'writer',

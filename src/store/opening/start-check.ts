@@ -9,7 +9,8 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { dirname, join, resolve } from 'node:path'
 import { openFileLimit } from '../../lib/open-files.ts'
 import { StartFault } from '../../lib/start-fault.ts'
-import { emptyText, requireKnownVersion } from '../migrations/migrate.ts'
+import { migrations } from '../migrations/index.ts'
+import { emptyText, pendingAfter, requireKnownVersion } from '../migrations/migrate.ts'
 import type { AskDatabase } from '../model/inspection.ts'
 import {
   checkNeededFor,
@@ -26,6 +27,7 @@ import {
 import { accessAdvice } from './file-modes.ts'
 import { LOCK_FILE } from './lock.ts'
 import { givenSecrets, hasBeenUsed, SECRET_CHECK_SETTING, SECRET_FILE, secretOf } from './secret-file.ts'
+import { newestSnapshot, RETURNING, snapshotFolder } from './snapshots.ts'
 
 interface StartCheckOptions {
   dataDir: string
@@ -42,6 +44,8 @@ interface StartCheck {
   secret: Buffer | undefined
   /** Whether the pages of the database are to be checked while the service runs. */
   needsCheck: boolean
+  /** Names of the migrations that a database of an older version lacks; empty for a new database. */
+  pending: string[]
   /** What the operator should know although the service starts. */
   notes: string[]
 }
@@ -66,6 +70,10 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
     throw new StartFault(
       `a restore into ${dirname(file)} was interrupted: empty the folder, and run \`mailhorn restore\` again`,
     )
+  if (file !== undefined && !existsSync(file) && existsSync(file + RETURNING))
+    throw new StartFault(
+      `the return to a snapshot was interrupted: run \`mailhorn restore ${snapshotFolder(file)}\` again`,
+    )
   requireOpenFiles()
   requireUsable(resolve(dataDir), 'folder')
   if (file !== undefined && dirname(file) !== resolve(dataDir)) requireUsable(dirname(file), 'folder')
@@ -80,7 +88,7 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
   const seen = isBlank(location) ? EMPTY : await inspectStore(location, readState)
   if (seen.migrations.length === 0 && !mayBegin)
     throw new StartFault([emptyText(describe(location), namesIn(dataDir)), ...notesOn(dataDir)].join('. '))
-  requireKnownVersion(seen.migrations)
+  requireKnownVersion(seen.migrations, migrations, wayBack(file))
   const secret = secretOf(seen.secretCheck, secrets, {
     folder: dataDir,
     isConfigured: options.secretKey !== null,
@@ -88,8 +96,26 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
   return {
     secret,
     needsCheck: !isBlank(location) && needsCheckLater(location),
+    pending: pendingOf(seen.migrations),
     notes: secrets.length === 0 || seen.migrations.length === 0 ? notesOn(dataDir) : [],
   }
+}
+
+function pendingOf(applied: readonly string[]): string[] {
+  return applied.length === 0 ? [] : pendingAfter(applied).map(({ name }) => name)
+}
+
+/** @returns names of the migrations of the database in their order; empty for a new database */
+export async function appliedMigrations(location: StoreLocation): Promise<string[]> {
+  if (isBlank(location)) return []
+  return (await inspectStore(location, readState)).migrations
+}
+
+/** @returns the rest of a sentence, on the snapshot of this version's schema; empty when there is none */
+function wayBack(file: string | undefined): string {
+  const snapshot = file === undefined ? undefined : newestSnapshot(snapshotFolder(file))
+  if (!snapshot) return ''
+  return `, or go back to the snapshot of ${snapshot.madeAt} by \`mailhorn restore ${snapshot.path}\`, which holds the mail that was due`
 }
 
 /** @throws StartFault when the last service was killed and the database has a fault that is found at once */
@@ -109,7 +135,7 @@ interface DatabaseState {
 const EMPTY: DatabaseState = { migrations: [], secretCheck: undefined }
 
 async function readState(ask: AskDatabase): Promise<DatabaseState> {
-  const migrations = await rowsOf(ask, 'select name from migrations')
+  const migrations = await rowsOf(ask, 'select name from migrations order by name')
   const settings = await rowsOf(ask, `select value from settings where key = '${SECRET_CHECK_SETTING}'`)
   return {
     migrations: migrations.map(({ name }) => name as string),

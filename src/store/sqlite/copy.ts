@@ -30,6 +30,16 @@ export function copySqlite(file: string, copy: string): void {
   }
 }
 
+/** Moves the write-ahead log of a database that nobody uses into its file, so that the file is all of it. */
+export function closeLog(file: string): void {
+  const raw = new Database(file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    raw.pragma('wal_checkpoint(TRUNCATE)')
+  } finally {
+    raw.close()
+  }
+}
+
 /** @returns names of the migrations that were applied, in order */
 export function migrationsInCopy(copy: string): string[] {
   return reading(

@@ -18,6 +18,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   disk_sync: 'Disk sync latency',
   file_permissions: 'Data directory permissions',
   open_files: 'Open files limit',
+  database_schema: 'Database schema',
   backup: 'Backup',
 }
 

@@ -131,6 +131,7 @@ const MACHINE_CHECKS = new Set([
   'clock',
   'file_permissions',
   'open_files',
+  'database_schema',
   'background_tasks',
 ])
 
