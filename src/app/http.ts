@@ -4,7 +4,6 @@
  */
 
 import type { Config } from '../config/config.ts'
-import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
 import { sessionCookie } from '../interfaces/api/auth/cookie.ts'
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
@@ -59,6 +58,7 @@ import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
+import { alertRoutesOf } from './alerts.ts'
 import { openBroadcasts } from './broadcasts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { sourceSettings } from './delivery.ts'
@@ -257,17 +257,16 @@ function prepareFirstRunOf({ config, clock, store, newId, security }: AppContext
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
-function operatorRoutes(
-  { config, clock, store, workers: { reader, pathsTo } }: AppContext,
-  queueAdmin: QueueAdmin,
-): Route[] {
+function operatorRoutes(context: AppContext, queueAdmin: QueueAdmin): Route[] {
+  const { config, clock, store, workers } = context
+  const { reader, pathsTo } = workers
   const { db, run } = store
   const listZonePage = async (page: { limit: number; offset: number }) => {
     const zone = zoneRecords(config, (await findZoneSerial(db)) ?? 0, await publishedPolicy(db))
     return listZone(db, zone, config.mailHost, page)
   }
   return [
-    ...alertRoutes({ db, run, clock }),
+    ...alertRoutesOf(context),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),

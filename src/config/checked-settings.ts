@@ -1,11 +1,13 @@
 /**
  * Kinds of settings with checks of their own: a file of authorities, the URL of the database, addresses of
- * filters, source addresses and records of the provider zone. A value that is not valid prevents the start.
+ * filters, the webhook of alerts, source addresses and records of the provider zone. A value that is not
+ * valid prevents the start.
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseRecord, RecordFault } from '../protocols/dns/record-text.ts'
+import { readTarget } from '../protocols/http-client/target.ts'
 import { faultIn } from '../store/opening/dialect.ts'
 import { list, optionalText, type Setting, SettingFault, text } from './setting.ts'
 
@@ -91,6 +93,40 @@ function readFilterUrl(raw: unknown): string | null {
     throw new SettingFault('must not contain a user name or password')
   if (url.search !== '' || url.hash !== '') throw new SettingFault('must not contain a query or a fragment')
   return url.href.replace(/\/+$/, '')
+}
+
+/** Reads the URL of a webhook of the operator, which may be at a private address. It may contain a secret. */
+export function alertWebhookUrl(doc: string): Setting<string | null> {
+  const { read, ...setting } = optionalText(doc, { secret: true })
+  return {
+    ...setting,
+    read(raw) {
+      const url = read(raw)
+      if (url === null) return null
+      const target = readTarget(url, { allowInsecureLoopback: true, allowOneLabel: true })
+      if ('fault' in target) throw new SettingFault(target.fault)
+      return url
+    },
+  }
+}
+
+const SIGNING_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const SECRET_BYTES_MIN = 24
+
+/** Reads a secret that signs requests, in the form of Standard Webhooks. */
+export function signingSecret(doc: string): Setting<string | null> {
+  const { read, ...setting } = optionalText(doc, { secret: true })
+  return {
+    ...setting,
+    read(raw) {
+      const secret = read(raw)
+      if (secret === null) return null
+      const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64').length
+      if (!SIGNING_SECRET.test(secret) || bytes < SECRET_BYTES_MIN)
+        throw new SettingFault(`must be whsec_ and the base64 of at least ${SECRET_BYTES_MIN} bytes`)
+      return secret
+    },
+  }
 }
 
 interface SourceIpEntry {

@@ -3,7 +3,15 @@
  * table, and `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and
  * images rely on them.
  */
-import { authoritiesFile, filterAddress, filterUrl, readZoneRecords, sourceIps } from './checked-settings.ts'
+import {
+  alertWebhookUrl,
+  authoritiesFile,
+  filterAddress,
+  filterUrl,
+  readZoneRecords,
+  signingSecret,
+  sourceIps,
+} from './checked-settings.ts'
 import {
   addresses,
   choice,
@@ -284,6 +292,24 @@ export const schema = {
       'Age of the last backup from which `mailhorn doctor` fails; 0 means that it is not checked, for installations that are backed up by other means.',
       { max: 3_650, unit: 'days' },
     ),
+  },
+  alerts: {
+    webhookUrl: alertWebhookUrl(
+      'URL to which [alerts](monitoring.md#send-alerts-to-a-webhook) are sent, `https://` or, on this host, `http://127.0.0.1:port`. It may be at a private address.',
+    ),
+    webhookFormat: choice(
+      ['generic', 'slack'],
+      'generic',
+      'Format of the requests to `alerts.webhook_url`: JSON with all facts, or that of incoming webhooks of Slack, which Mattermost and Discord (`…/slack`) take, too.',
+    ),
+    webhookSecret: signingSecret(
+      'Secret that signs the requests to `alerts.webhook_url` like those of [webhooks](webhooks.md): `whsec_` and the base64 of at least 24 bytes.',
+    ),
+    repeatHours: integer(24, 'Time after which an alert that lasts is sent again.', {
+      min: 1,
+      max: 720,
+      unit: 'hours',
+    }),
   },
   tracking: {
     baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', { shown: '`http.base_url`' }),

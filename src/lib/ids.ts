@@ -33,6 +33,7 @@ export type IdPrefix =
   | 'hld'
   | 'prp'
   | 'log'
+  | 'alr'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff

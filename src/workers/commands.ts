@@ -30,6 +30,7 @@ import { accountCommands } from '../resources/accounts/account-rows.ts'
 import { apiKeyCommands } from '../resources/accounts/api-key-rows.ts'
 import { signInPlaceCommands } from '../resources/accounts/known-places.ts'
 import { userCommands } from '../resources/accounts/user-rows.ts'
+import { noticeCommands } from '../resources/alerts/notices.ts'
 import { alertCommands } from '../resources/alerts/operator-alerts.ts'
 import { silenceCommands } from '../resources/alerts/silences.ts'
 import { certificateCommands } from '../resources/certificates/certificate-rows.ts'
@@ -64,6 +65,7 @@ export const commands = {
   ...settingCommands,
   ...alertCommands,
   ...silenceCommands,
+  ...noticeCommands,
   ...userCommands,
   ...signInPlaceCommands,
   ...accountCommands,

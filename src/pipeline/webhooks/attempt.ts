@@ -1,5 +1,7 @@
 /** Makes one delivery attempt to a webhook: sends a signed request and returns the result. */
 import type { Clock } from '../../lib/clock.ts'
+import { wireId } from '../../lib/ids.ts'
+import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import type { SdkDialect } from '../../resources/compat/typed-clients.ts'
@@ -41,21 +43,10 @@ export async function attemptWebhook(
   const { id, eventId, attempt, isTest } = delivery
   const body = bodyOf(delivery, mailHost, dialect)
   const [startedAt, began] = [clock.now(), clock.monotonic()]
-  const reply = await outbound.send({
-    url,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...signedHeaders({ eventId, body, at: startedAt }, signing),
-    },
-    body,
-    limitMs: ATTEMPT_MS_MAX,
-    limitBytes: RESPONSE_BYTES_MAX,
-    whenLonger: 'cut',
-    whenBroken: 'cut',
-  })
+  const headers = signedHeaders({ id: wireId('evt', eventId), body, at: startedAt }, signing)
+  const reply = await postWebhook(outbound, { url, headers, body })
   const isReply = !(reply instanceof OutboundFault)
-  const success = isReply && reply.status >= 200 && reply.status < 300
+  const success = isSuccess(reply)
   const delayMs = success || isTest === 1 ? undefined : retryDelay(attempt, random)
   return {
     webhookId,
@@ -72,7 +63,28 @@ export async function attemptWebhook(
   }
 }
 
+/** Sends a JSON body within the limits of webhooks. Any status is a reply, whatever becomes of its body. */
+export function postWebhook(
+  outbound: Pick<Outbound, 'send'>,
+  { url, headers, body }: { url: string; headers: Record<string, string>; body: string },
+): Promise<OutboundReply | OutboundFault> {
+  return outbound.send({
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    limitMs: ATTEMPT_MS_MAX,
+    limitBytes: RESPONSE_BYTES_MAX,
+    whenLonger: 'cut',
+    whenBroken: 'cut',
+  })
+}
+
+export function isSuccess(reply: OutboundReply | OutboundFault): reply is OutboundReply {
+  return !(reply instanceof OutboundFault) && reply.status >= 200 && reply.status < 300
+}
+
 /** Truncates and decodes the body. PostgreSQL stores no NUL characters. */
-function storedText(body: Uint8Array): string {
+export function storedText(body: Uint8Array): string {
   return new TextDecoder().decode(body.subarray(0, STORED_RESPONSE_BYTES_MAX)).replaceAll('\0', '\ufffd')
 }

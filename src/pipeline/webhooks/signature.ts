@@ -1,6 +1,6 @@
 /** Signs webhook requests, so that a receiver can verify origin, content and time. */
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Id, idText, wireId } from '../../lib/ids.ts'
+import { type Id, idText } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { WebhookRow } from '../../store/model/schema.ts'
 
@@ -62,13 +62,12 @@ function contextOf(webhookId: Id): string {
 /**
  * The values of Standard Webhooks are sent under two names: those of the specification, and `svix-…`, which
  * the verifiers of all SDKs read.
- * @param at is the time of the attempt in ms since the epoch
+ * @param message its id as receivers see it, and the time of the attempt in ms since the epoch
  */
 export function signedHeaders(
-  { eventId, body, at }: { eventId: Id; body: string; at: number },
+  { id, body, at }: { id: string; body: string; at: number },
   { secrets, isStandard }: Signing,
 ): Record<string, string> {
-  const id = wireId('evt', eventId)
   const timestamp = String(Math.floor(at / 1_000))
   const own = secrets.map(secret => hmac(secret, `${timestamp}.${body}`).toString('hex'))
   const headers = { 'svc-id': id, 'svc-timestamp': timestamp, 'svc-signature': own.join(',') }

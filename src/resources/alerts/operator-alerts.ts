@@ -4,12 +4,16 @@
  */
 
 import { command } from '../../store/model/command.ts'
-import type { OperatorAlertRow } from '../../store/model/schema/alerts.ts'
+import type { AlertCondition, OperatorAlertRow } from '../../store/model/schema/alerts.ts'
 import type { Db } from '../../store/model/schema.ts'
+import { isAboutAccount } from './kinds.ts'
 
 /** Kinds that the machine watch raises, and ends when their condition is over. */
 export const MACHINE_ALERTS = ['disk-space', 'disk-sync', 'certificate-expiry', 'clock', 'backup'] as const
 export type MachineAlert = (typeof MACHINE_ALERTS)[number]
+
+/** Topic of announcements: an alert was raised or has ended. */
+export const ALERT_CHANGED = 'alert-changed'
 
 const HOUR_MS = 3_600_000
 const RETENTION_MS = 90 * 24 * HOUR_MS
@@ -48,6 +52,22 @@ export async function lastingAlerts(db: Db, kind: string): Promise<Set<string>> 
   return new Set(rows.map(({ provider }) => provider))
 }
 
+/** Tells whether alerts of the kind last until their condition is over. */
+export function isLastingKind(kind: string): boolean {
+  return MACHINE_ALERTS.some(lasting => lasting === kind)
+}
+
+/** Returns the fields by which the API and the webhook name what an alert is about. */
+export function conditionFields({ kind, provider, sourceIp }: AlertCondition) {
+  const subject = provider === '' ? null : provider
+  return {
+    kind,
+    provider: isAboutAccount(kind) ? null : subject,
+    account_id: isAboutAccount(kind) ? subject : null,
+    source_ip: sourceIp === '' ? null : sourceIp,
+  }
+}
+
 /** Returns the start of the hour of a time, in ms since the epoch. */
 export function hourOf(at: number): number {
   return at - (at % HOUR_MS)
@@ -75,6 +95,7 @@ export const alertCommands = {
       .deleteFrom('operatorAlerts')
       .where('hour', '<', row.hour - RETENTION_MS)
       .execute()
+    if (Number(added) > 0) tx.announce(ALERT_CHANGED, null)
     return Number(added) > 0
   }),
   /**
@@ -90,6 +111,7 @@ export const alertCommands = {
         .where('endedAt', 'is', null)
       if (except.length > 0) query = query.where('provider', 'not in', except)
       const ended = await query.returning('provider').execute()
+      if (ended.length > 0) tx.announce(ALERT_CHANGED, null)
       return [...new Set(ended.map(({ provider }) => provider))]
     },
   ),

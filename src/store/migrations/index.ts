@@ -16,6 +16,7 @@ import { up as clientFacts } from './009-client-facts.ts'
 import { up as undoOfBroadcasts } from './010-undo-of-broadcasts.ts'
 import { up as suspendedAccounts } from './011-suspended-accounts.ts'
 import { up as alertSilences } from './012-alert-silences.ts'
+import { up as alertNotices } from './013-alert-notices.ts'
 
 export interface Migration {
   name: string
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   { name: '010-undo-of-broadcasts', up: undoOfBroadcasts },
   { name: '011-suspended-accounts', up: suspendedAccounts },
   { name: '012-alert-silences', up: alertSilences },
+  { name: '013-alert-notices', up: alertNotices },
 ]

@@ -12,7 +12,7 @@ import type {
   SignInPlaceRow,
   UserRow,
 } from './schema/accounts.ts'
-import type { AlertSilenceRow, OperatorAlertRow } from './schema/alerts.ts'
+import type { AlertNoticeRow, AlertSilenceRow, OperatorAlertRow } from './schema/alerts.ts'
 import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
 import type {
@@ -111,6 +111,7 @@ export interface Schema {
   destinationReplies: DestinationReplyRow
   operatorAlerts: OperatorAlertRow
   alertSilences: AlertSilenceRow
+  alertNotices: AlertNoticeRow
   dsnNotices: DsnNoticeRow
   accounts: AccountRow
   users: UserRow

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { ALERT_KINDS, type AlertKind, isAboutAccount } from '../../../resources/alerts/kinds.ts'
-import { MACHINE_ALERTS } from '../../../resources/alerts/operator-alerts.ts'
+import { conditionFields, isLastingKind } from '../../../resources/alerts/operator-alerts.ts'
 import type { AlertCondition, AlertSilenceRow, OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
 import { invalidField } from '../api-error.ts'
 import { bodyReader } from '../schema/read.ts'
@@ -123,7 +123,7 @@ function conditionOf({
 export function silenceView(silence: AlertSilenceRow): z.output<typeof silenceSchema> {
   return {
     object: 'alert_silence',
-    ...conditionView(silence),
+    ...conditionFields(silence),
     until: timestamp(silence.until),
     created_by: silence.createdBy,
     created_at: timestamp(silence.createdAt),
@@ -144,23 +144,13 @@ export function alertView(
   const { kind, provider, mxHost, domain, reply, raisedAt, endedAt } = row
   return {
     object: 'alert',
-    ...conditionView(row),
+    ...conditionFields(row),
     account_name: isAboutAccount(kind) ? (nameOf(provider) ?? null) : null,
     mx_host: mxHost,
     domain: domain === '' ? null : domain,
     reply,
-    active: MACHINE_ALERTS.some(lasting => lasting === kind) ? endedAt === null : null,
+    active: isLastingKind(kind) ? endedAt === null : null,
     silence: silence ? silenceView(silence) : null,
     created_at: timestamp(raisedAt),
-  }
-}
-
-function conditionView({ kind, provider, sourceIp }: AlertCondition) {
-  const subject = provider === '' ? null : provider
-  return {
-    kind,
-    provider: isAboutAccount(kind) ? null : subject,
-    account_id: isAboutAccount(kind) ? subject : null,
-    source_ip: sourceIp === '' ? null : sourceIp,
   }
 }

@@ -1,4 +1,5 @@
-/** Tables of alerts to the operator, and of their silences. */
+/** Tables of alerts to the operator, of their silences, and of what was sent of them. */
+import type { Id } from '../../../lib/ids.ts'
 
 /** What an alert is about. The rows of an alert that lasts for hours have the same condition. */
 export interface AlertCondition {
@@ -27,4 +28,21 @@ export interface AlertSilenceRow extends AlertCondition {
   /** Operator who silenced them: an email address, or the name of an access token. */
   createdBy: string
   createdAt: number
+}
+
+/** Last message that the webhook of operators got, or gets, about a condition. */
+export interface AlertNoticeRow extends AlertCondition {
+  /** Id by which receivers recognize a message that is repeated. */
+  id: Id
+  event: 'raised' | 'repeated' | 'ended'
+  /** When the condition was raised. */
+  since: number
+  endedAt: number | null
+  domain: string
+  text: string
+  /** When the message was made; 0 when the condition was silenced, so that none was. */
+  madeAt: number
+  /** When it is sent next; null once it was taken, or was given up. */
+  dueAt: number | null
+  attempts: number
 }

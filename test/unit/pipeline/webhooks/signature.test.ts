@@ -48,8 +48,8 @@ test('a secret has 32 random bytes', () => {
 })
 
 test('each secret signs the time in seconds and the body; Standard Webhooks also the id', () => {
-  const event = { eventId: newId(NOW), body: '{"a":1}', at: 1_700_000_000_999 }
-  const wire = wireId('evt', event.eventId)
+  const wire = wireId('evt', newId(NOW))
+  const event = { id: wire, body: '{"a":1}', at: 1_700_000_000_999 }
   const hex = (secret: string) =>
     createHmac('sha256', secret).update(`1700000000.${event.body}`).digest('hex')
   const own = {

@@ -1,0 +1,57 @@
+/** Starts what tells operators of alerts, and builds its routes. Part of the composition root. */
+import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
+import type { Route } from '../interfaces/api/route/route.ts'
+import { startSweeper } from '../lib/sweeper.ts'
+import { type AlertWebhook, createAlertWebhook, sendAlertNotices } from '../pipeline/alerts/webhook.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { ALERT_CHANGED } from '../resources/alerts/operator-alerts.ts'
+import { MISSED } from '../store/model/command.ts'
+import type { AppContext } from './context.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+export function alertRoutesOf({ store, clock }: AppContext): Route[] {
+  return alertRoutes({ db: store.db, run: store.run, clock })
+}
+
+/**
+ * Sends alerts to the webhook of the configuration, if there is one.
+ * @param baseUrl URL of the API
+ */
+export function startAlertNotices(context: AppContext, baseUrl: string): void {
+  const { config, store, clock, log, stack } = context
+  const webhook = openAlertWebhook(context, baseUrl)
+  if (!webhook) return
+  const repeatMs = config.alerts.repeatHours * HOUR_MS
+  const sweeper = startSweeper({
+    task: 'send alerts',
+    sweep: () => sendAlertNotices({ webhook, run: store.run, repeatMs, clock, random: Math.random, log }),
+    everyMs: MINUTE_MS,
+    clock,
+    onError: error =>
+      log.error({ event: 'alerts_failed', err: error }, 'Alerts could not be sent; retrying in 1 min'),
+  })
+  stack.defer(sweeper.stop)
+  store.on(ALERT_CHANGED, sweeper.runSoon)
+  store.on(MISSED, sweeper.runSoon)
+}
+
+/** The operator has chosen the host, so that its address may be private, as that of `acme.directory_url`. */
+function openAlertWebhook({ config, clock, stack }: AppContext, baseUrl: string): AlertWebhook | undefined {
+  const { alerts, mailHost, dns } = config
+  if (alerts.webhookUrl === null) return undefined
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const outbound = createOutbound({ resolver, clock, allowPrivate: true, allowInsecureLoopback: true })
+  stack.defer(resolver.close)
+  stack.defer(outbound.close)
+  return createAlertWebhook({
+    url: alerts.webhookUrl,
+    format: alerts.webhookFormat,
+    secret: alerts.webhookSecret,
+    installation: { name: mailHost, alertsUrl: `${baseUrl}/dashboard/deliverability` },
+    outbound,
+    clock,
+  })
+}
