@@ -23,8 +23,8 @@ export function checkUpgrade(
   if (pending.length === 0) return
   if (!database.migrate)
     throw new StartFault(
-      `the database is of an older version, and database.migrate is false (--no-migrate): ${pending.length === 1 ? 'this migration is' : 'these migrations are'} pending: ` +
-        `${pending.join(', ')}. Start without it to apply ${pending.length === 1 ? 'it' : 'them'}, or with the former version`,
+      `the database has pending migrations (${pending.join(', ')}), which are not applied, because database.migrate is false ` +
+        '(--no-migrate): start without it to apply them, or start the former version',
     )
   const location = locate({ dataDir, url: database.url })
   if (databaseFile(location) === undefined)

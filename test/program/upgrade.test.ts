@@ -17,12 +17,15 @@ import { until } from '../kit/until.ts'
 
 const test = suite('upgrade', { limitMs: 300_000 })
 
-/** A data folder of the former version with two emails that are due, and the newer version. */
-async function upgradable(t: TestContext) {
+/**
+ * A data folder of the former version with two emails that are due, and the newer version.
+ * @param signal ends the former version; after a kill, a part of the database is in its log
+ */
+async function upgradable(t: TestContext, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
   const scene = await startScene(t, { ROLES: 'api' })
   const { dataDir, program, send } = scene
   const due = [await send(), await send()]
-  await program.end('SIGTERM')
+  await program.end(signal)
   const next = nextVersion(t)
   const snapshots = join(dataDir, 'snapshots')
   const startNext = (settings: ProgramOptions['settings'] = {}) =>
@@ -32,7 +35,7 @@ async function upgradable(t: TestContext) {
 
 /** Names of the migrations of a database file, and what its complete check says. */
 function examined(file: string): { migrations: string[]; faults: unknown[] } {
-  const raw = new Database(file, { fileMustExist: true })
+  const raw = new Database(file, { readonly: true, fileMustExist: true })
   try {
     const names = raw.prepare('select name from migrations order by name').pluck().all() as string[]
     const found = raw.pragma('integrity_check') as { integrity_check: string }[]
@@ -47,7 +50,8 @@ const isComplete = (name: string) => name.endsWith('.db') && !name.startsWith('i
 test(
   'a newer version makes a snapshot and sends; the way back has the former schema, and the mail is held',
   async t => {
-    const { dataDir, due, token, snapshots, startNext, next } = await upgradable(t)
+    const { dataDir, due, token, snapshots, startNext, next } = await upgradable(t, 'SIGKILL')
+    assert.ok(statSync(join(dataDir, 'mailhorn.db-wal')).size > 0)
     const former = examined(join(dataDir, 'mailhorn.db')).migrations
     mkdirSync(snapshots)
     writeFileSync(join(snapshots, `incomplete-${former.at(-1)}-20261127T000000Z.db`), 'half')
@@ -60,7 +64,7 @@ test(
     await until(() => areAll(newer, due, 'delivered'))
     const since = await sendEmail(newer, token, Buffer.from('small'))
     await until(() => areAll(newer, [since], 'delivered'))
-    await newer.end('SIGTERM')
+    await newer.end('SIGKILL')
     const made = newer.logs.find(({ event }) => event === 'snapshot_made')!
     const order = newer.logs.map(({ event }) => event)
     assert.ok(order.indexOf('snapshot_made') < order.indexOf('database_migrated'), order.join())
@@ -71,7 +75,7 @@ test(
       [0o700, 0o600],
     )
     assert.equal(examined(made.path as string), { migrations: former, faults: [] })
-    assert.equal(examined(join(dataDir, 'mailhorn.db')).migrations, [...former, NEXT_MIGRATION])
+    assert.ok(statSync(join(dataDir, 'mailhorn.db-wal')).size > 0)
 
     const refused = await runProgram({ dataDir })
     assert.match(refused.output, /^mailhorn: the database was made by a newer version \(997-next-version\); /)
@@ -84,7 +88,7 @@ test(
     assert.equal([restored.held.deliveries, restored.held.emails, restored.missing_blobs], [2, 2, 0])
     assert.equal(examined(join(dataDir, 'mailhorn.db')), { migrations: former, faults: [] })
     assert.match(restored.set_aside, /\/snapshots\/997-next-version-\d{8}T\d{6}Z\.db$/)
-    assert.equal(examined(restored.set_aside).migrations, [...former, NEXT_MIGRATION])
+    assert.equal(examined(restored.set_aside), { migrations: [...former, NEXT_MIGRATION], faults: [] })
     assert.equal(
       readdirSync(dataDir).filter(name => name.includes('returning')),
       [],
@@ -105,6 +109,10 @@ test(
     await again.end('SIGTERM')
     const twice = await type(['restore', snapshots])
     assert.match(twice.err, /has the schema \S+ of the snapshot already, so that there is nothing to go back/)
+    const forward = await mailhornCommand(['restore', snapshots], { dataDir, program: next.program })
+    assert.match(forward.out, /^The snapshot of \S+ is the database of \S+ again\.\n/, forward.err)
+    const newerAgain = await startNext()
+    assert.ok(await areAll(newerAgain, [...due, since], 'delivered'))
   },
   SQLITE_ONLY,
 )
@@ -130,6 +138,7 @@ test(
     const damaged = await type(['restore', path])
     assert.is(damaged.code, 1)
     assert.match(damaged.err, /^mailhorn: [^\n]*damaged[^\n]*\n$/)
+    assert.not(existsSync(join(dataDir, 'mailhorn.db.returning')))
     assert.equal(examined(join(dataDir, 'mailhorn.db')).migrations, migrated)
     await (await startNext({ ROLES: 'api' })).end('SIGTERM')
   },
@@ -227,7 +236,7 @@ test('--no-migrate names the pending migrations, and applies them neither then n
   assert.is(code, 1)
   assert.match(
     output,
-    /^mailhorn: the database is of an older version, and database\.migrate is false \(--no-migrate\): this migration is pending: 997-next-version\. Start [^\n]*\n$/,
+    /^mailhorn: the database has pending migrations \(997-next-version\), which are not applied, because database\.migrate is false \(--no-migrate\): start [^\n]*\n$/,
   )
   const typed = await mailhornCommand(['serve', '--no-migrate'], {
     dataDir,
@@ -235,6 +244,11 @@ test('--no-migrate names the pending migrations, and applies them neither then n
     env: { MAILHORN_HTTP_LISTEN: '127.0.0.1:0' },
   })
   assert.equal([typed.code, typed.err], [1, output])
+  const { out } = await mailhornCommand(['doctor', '--json'], { dataDir, program: next.program })
+  const { findings } = JSON.parse(out) as { findings: { check: string; status: string; message: string }[] }
+  const finding = findings.find(({ check }) => check === 'database_schema')!
+  assert.is(finding.status, 'warning')
+  assert.match(finding.message, /^The next start applies 997-next-version\./)
   assert.is(applied(), before)
   assert.not(existsSync(snapshots))
   databaseOf(dataDir).release()

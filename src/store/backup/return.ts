@@ -62,6 +62,9 @@ export async function returnToSnapshot(options: ReturnOptions): Promise<Returned
   try {
     return await returnAlone(options)
   } catch (error) {
+    // without a database, the folder keeps the service from starting
+    if (existsSync(location.databaseFile))
+      await rm(location.databaseFile + RETURNING, { recursive: true, force: true })
     throw faultOf(
       error,
       `the return to the snapshot ${snapshot.path} in ${dirname(location.databaseFile)} failed`,
