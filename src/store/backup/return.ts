@@ -78,7 +78,7 @@ export async function returnToSnapshot(options: ReturnOptions): Promise<Returned
 function requireOwnSchema({ path, schema }: SchemaSnapshot) {
   if (schema === CURRENT_SCHEMA) return
   throw new BackupFault(
-    `${path} has the schema ${schema}, and this version has ${CURRENT_SCHEMA}: install the version that made use of it first`,
+    `${path} has the schema ${schema}, and this version has ${CURRENT_SCHEMA}: install the version that you go back to first`,
   )
 }
 
