@@ -2,18 +2,33 @@
 import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { startSweeper } from '../lib/sweeper.ts'
+import { testChannels } from '../pipeline/alerts/channel-test.ts'
 import { type AlertWebhook, createAlertWebhook, sendAlertNotices } from '../pipeline/alerts/webhook.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { ALERT_CHANGED } from '../resources/alerts/operator-alerts.ts'
 import { MISSED } from '../store/model/command.ts'
-import type { AppContext } from './context.ts'
+import type { AppContext, Sending } from './context.ts'
+import { noticeSender } from './notifications.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-export function alertRoutesOf({ store, clock }: AppContext): Route[] {
-  return alertRoutes({ db: store.db, run: store.run, clock })
+/**
+ * @param baseUrl URL of the API
+ * @throws when the address of the sender of notices is invalid
+ */
+export function alertRoutesOf(context: AppContext, sending: Sending, baseUrl: string): Route[] {
+  const { config, store, clock, newId } = context
+  const { db, run } = store
+  const { accept, preparation } = sending
+  const tested = {
+    webhook: openAlertWebhook(context, baseUrl),
+    mail: { db, from: noticeSender(config), accept, preparation },
+    clock,
+    newId,
+  }
+  return alertRoutes({ db, run, clock, test: () => testChannels(tested) })
 }
 
 /**

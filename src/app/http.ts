@@ -228,7 +228,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
       requestsPerSecond: config.rateLimit.requestsPerSecond,
     }),
     ...logRoutesOf(context, services.requestLog),
-    ...operatorRoutes(context, services.queueAdmin),
+    ...operatorRoutes(context, services),
     ...startDomains(context),
     ...eventRoutesOf(context, { feed: services.feed, isValid: access.isValid }),
     ...templateRoutes({ db, run, clock, newId }),
@@ -257,7 +257,7 @@ function prepareFirstRunOf({ config, clock, store, newId, security }: AppContext
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
-function operatorRoutes(context: AppContext, queueAdmin: QueueAdmin): Route[] {
+function operatorRoutes(context: AppContext, { queueAdmin, sending, baseUrl }: RouteServices): Route[] {
   const { config, clock, store, workers } = context
   const { reader, pathsTo } = workers
   const { db, run } = store
@@ -266,7 +266,7 @@ function operatorRoutes(context: AppContext, queueAdmin: QueueAdmin): Route[] {
     return listZone(db, zone, config.mailHost, page)
   }
   return [
-    ...alertRoutesOf(context),
+    ...alertRoutesOf(context, sending, baseUrl),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),

@@ -79,6 +79,14 @@ test('an alert is silenced for a time, says so, and is told of again when the si
   assert.equal(await silences(), [])
 })
 
+test('a test alert says to whom it was sent', async () => {
+  await goTo('/deliverability')
+  await button('Send test alert').click()
+  await dialog().getByText(`Email to ${scene.mailhorn.admin.email}`).waitFor()
+  await dialog().getByText('queued for delivery').first().waitFor()
+  await dialog().getByRole('button', { name: 'Close' }).first().click()
+})
+
 test('the links of a broadcast say how many followed each', async () => {
   await goTo(`/broadcasts/${scene.ids.sent}`)
   const row = rowOf('https://shop.example/summer/lamps?utm_source=newsletter')

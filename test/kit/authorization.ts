@@ -49,6 +49,7 @@ const ROUTES_BY_NEED = {
     'GET /alerts',
     'POST /alerts/silence',
     'GET /alerts/silences',
+    'POST /alerts/test',
     'POST /alerts/unsilence',
     'GET /destinations',
     'POST /destinations/resume',

@@ -5,9 +5,7 @@
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { type ServiceMail, sendServiceMail } from '../../pipeline/accept/service-mail.ts'
-import { newSubmission } from '../../pipeline/accept/submission.ts'
-import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
+import { mailOperators, NO_SENDER, type OperatorMailOptions } from '../../pipeline/alerts/operator-mail.ts'
 import {
   type alertCommands,
   hourOf,
@@ -15,9 +13,7 @@ import {
   type MachineAlert,
 } from '../../resources/alerts/operator-alerts.ts'
 import { listSilences, silenceOf } from '../../resources/alerts/silences.ts'
-import { findVerifiedDomain, VERIFIED_STATUSES } from '../../resources/domains/domain-rows.ts'
 import type { Run } from '../../store/model/command.ts'
-import type { Db } from '../../store/model/schema.ts'
 import type { DoctorFinding, Examination } from './finding.ts'
 
 interface WatchedCheck extends Examination {
@@ -26,12 +22,9 @@ interface WatchedCheck extends Examination {
   everyMs: number
 }
 
-interface MachineWatchOptions extends ServiceMail {
-  db: Db
+interface MachineWatchOptions extends OperatorMailOptions {
   run: Run<typeof alertCommands>
   checks: readonly WatchedCheck[]
-  /** Sender of the emails; a verified domain of an operator takes its place where its own is not verified. */
-  from: Mailbox
   clock: Clock
   log: Log
 }
@@ -105,58 +98,24 @@ export class MachineWatch {
 
   /** Sends an email a day while a condition lasts, also over restarts: its name is stored with it. */
   async #mailOperators({ alert }: WatchedCheck, finding: DoctorFinding): Promise<void> {
-    const { db, clock, log } = this.#options
+    const { clock, log } = this.#options
     const day = new Date(clock.now()).toISOString().slice(0, 10)
     const condition = `${alert} ${subjectOf(finding)}`
     if (this.#mailedOn.get(condition) === day) return
-    const sender = await this.#sender()
-    if (!sender) {
-      this.#mailedOn.set(condition, day)
+    const name = `${condition} ${day}`
+    const mailed = await mailOperators(this.#options, { ...noticeOf(finding), name })
+    if (!mailed)
       log.warn(
         { event: 'operator_mail_not_possible', kind: alert },
-        'Operators cannot be told of an alert by email: the domain of `notices.from` is not verified in any account, and no operator has a verified domain',
+        `Operators cannot be told of an alert by email: ${NO_SENDER}`,
       )
-      return
-    }
-    const operators = await db.selectFrom('users').select('email').where('operator', '=', 1).execute()
-    let isMailed = true
-    for (const { email } of operators) {
-      const to = parseMailbox(email)
-      if ('fault' in to) continue
-      const mail = noticeOf(sender.from, to, finding)
-      const name = `${condition} ${day} ${email}`
-      const refusal = await sendServiceMail(this.#options, sender.accountId, mail, {
-        kind: 'operator-alert',
-        name,
-      })
-      if (!refusal) continue
-      isMailed = false
+    const refused = mailed?.filter(({ fault }) => fault !== undefined) ?? []
+    for (const { fault } of refused)
       log.warn(
-        { event: 'operator_mail_refused', kind: alert, fault: refusal.message },
+        { event: 'operator_mail_refused', kind: alert, fault },
         'The email that tells an operator of an alert was refused',
       )
-    }
-    if (isMailed) this.#mailedOn.set(condition, day)
-  }
-
-  /**
-   * Returns the configured sender if its domain is verified, otherwise one at a verified domain of an
-   * operator.
-   */
-  async #sender() {
-    const { db, from } = this.#options
-    const own = await findVerifiedDomain(db, from.domain)
-    if (own) return { ...own, from }
-    const other = await db
-      .selectFrom('domains')
-      .innerJoin('users', 'users.accountId', 'domains.accountId')
-      .where('operator', '=', 1)
-      .where('status', 'in', VERIFIED_STATUSES)
-      .select(['domains.accountId', 'domains.name'])
-      .orderBy('domains.id')
-      .executeTakeFirst()
-    const address = other && parseMailbox(`mailhorn@${other.name}`)
-    return address && !('fault' in address) ? { accountId: other.accountId, from: address } : undefined
+    if (refused.every(({ isFinal }) => isFinal)) this.#mailedOn.set(condition, day)
   }
 }
 
@@ -164,14 +123,11 @@ function subjectOf({ subject }: DoctorFinding): string {
   return subject ?? ''
 }
 
-function noticeOf(from: Mailbox, to: Mailbox, { subject, message, advice }: DoctorFinding) {
-  return newSubmission({
-    from,
-    to: [to],
+function noticeOf({ subject, message, advice }: DoctorFinding) {
+  return {
     subject: `Mailhorn needs attention: ${message.replace(/\.$/, '')}`,
     text:
       `${message}${subject ? ` (${subject})` : ''}\n\n${advice}\n\n` +
       'You receive this email once a day while the condition lasts.\n',
-    headers: [['Auto-Submitted', 'auto-generated']],
-  })
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Sends mail of the service itself, such as notices: an email of an account like any other, which counts
- * against no quota. Called by the notices of webhooks, delivery status notifications and the machine watch.
+ * against no quota. Called by the notices of webhooks, delivery status notifications and alerts.
  */
 import { hash } from 'node:crypto'
 import type { Id } from '../../lib/ids.ts'

@@ -5,6 +5,7 @@ import { insertRows } from '../../kit/database.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+import { startWebHost } from '../../kit/web-host.ts'
 
 const test = suite('alerts of operators')
 const HOUR_MS = 3_600_000
@@ -20,8 +21,8 @@ function addAlert(mailhorn: Mailhorn, over: Record<string, string | null> = {}):
   ])
 }
 
-async function open(t: TestContext) {
-  const mailhorn = await t.using(startMailhorn())
+async function open(t: TestContext, env: Record<string, string> = {}) {
+  const mailhorn = await t.using(startMailhorn({ env }))
   const session = await mailhorn.signIn()
   const { body: account } = await mailhorn.call('GET', '/account', { session })
   const call = (method: string, path: string, body?: object) =>
@@ -98,6 +99,61 @@ test('what cannot be silenced is refused by the name of the field', async t => {
     assert.is(status, 422, JSON.stringify(body))
     assert.is(reply.errors[0].path, path, JSON.stringify(reply))
   }
+})
+
+test('a test alert says what the webhook and the email of each operator answered', async t => {
+  const receiver = { status: 200, text: 'ok' }
+  const host = await t.using(
+    startWebHost({
+      certificate: null,
+      answer: (_, response) => void response.writeHead(receiver.status).end(receiver.text),
+    }),
+  )
+  const { mailhorn, call } = await open(t, {
+    MAILHORN_ALERTS_WEBHOOK_URL: `http://127.0.0.1:${host.port}/hook`,
+  })
+  const noSender = {
+    ...{ channel: 'email', to: null, accepted: false },
+    answer:
+      'the domain of `notices.from` is not verified in any account, and no operator has a verified domain',
+  }
+  assert.equal((await call('POST', '/alerts/test')).body, {
+    object: 'alert_test',
+    channels: [{ channel: 'webhook', to: null, accepted: true, answer: 'HTTP 200: ok' }, noSender],
+  })
+  const { type, kind, title, severity, resolved_at } = JSON.parse(`${host.requests[0]!.body}`)
+  assert.equal(
+    [type, kind, title, severity, resolved_at],
+    ['alert.test', 'test', 'This is a test of the alerts.', 'warning', null],
+  )
+  await mailhorn.verifiedDomain('ops.example')
+  receiver.status = 404
+  receiver.text = ''
+  const to = mailhorn.admin.email
+  assert.equal((await call('POST', '/alerts/test')).body.channels, [
+    { channel: 'webhook', to: null, accepted: false, answer: 'HTTP 404' },
+    { channel: 'email', to, accepted: true, answer: 'queued for delivery' },
+  ])
+  const [mail] = mailhorn.rows<{ sender: string; to_list: string; subject: string }>(
+    'select sender, to_list, subject from emails',
+  )
+  assert.match(mail!.sender, 'mailhorn@ops.example')
+  assert.match(mail!.to_list, to)
+  assert.is(mail!.subject, 'Mailhorn: test of the alerts')
+  await host.close()
+  const [webhook] = (await call('POST', '/alerts/test')).body.channels
+  assert.equal([webhook.accepted, webhook.answer], [false, 'the host refuses the connection'])
+})
+
+test('without a webhook, a test alert goes by email alone, and is no alert itself', async t => {
+  const { mailhorn, call } = await open(t)
+  await mailhorn.verifiedDomain('ops.example')
+  const { channels } = (await call('POST', '/alerts/test')).body
+  assert.equal(
+    channels.map(({ channel, accepted }: { channel: string; accepted: boolean }) => [channel, accepted]),
+    [['email', true]],
+  )
+  assert.is((await call('GET', '/alerts')).body.total, 0)
 })
 
 test('silences are for operators alone', async t => {

@@ -1,6 +1,7 @@
 /** Serves alerts for operators, such as replies of mail servers that point to a poor reputation. */
 import type { Clock } from '../../../lib/clock.ts'
 import { idKey, parseWireId } from '../../../lib/ids.ts'
+import type { TestedChannel } from '../../../pipeline/alerts/channel-test.ts'
 import { accountNames } from '../../../resources/accounts/account-rows.ts'
 import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
 import { listSilences, type silenceCommands, silenceOf } from '../../../resources/alerts/silences.ts'
@@ -13,6 +14,7 @@ import { listSchema } from '../schema/reply-schemas.ts'
 import {
   alertSchema,
   alertView,
+  channelView,
   conditionBodySchema,
   readCondition,
   readSilence,
@@ -20,6 +22,7 @@ import {
   silenceListSchema,
   silenceSchema,
   silenceView,
+  testSchema,
   unsilenceSchema,
 } from './schema.ts'
 
@@ -27,10 +30,12 @@ interface AlertRoutesOptions {
   db: Db
   run: Run<typeof silenceCommands>
   clock: Clock
+  /** Sends a test alert by every channel. */
+  test(): Promise<TestedChannel[]>
 }
 
 export function alertRoutes(options: AlertRoutesOptions): Route[] {
-  return [listRoute(options), ...silenceRoutes(options)]
+  return [listRoute(options), ...silenceRoutes(options), testRoute(options)]
 }
 
 function listRoute({ db, clock }: AlertRoutesOptions): Route {
@@ -109,6 +114,20 @@ function silenceRoutes({ db, run, clock }: AlertRoutesOptions): Route[] {
       },
     },
   ]
+}
+
+function testRoute({ test }: AlertRoutesOptions): Route {
+  return {
+    method: 'POST',
+    path: '/alerts/test',
+    access: 'session',
+    summary: 'Send a test alert by every channel, and say what each answered (operator)',
+    replies: { 200: testSchema },
+    async handle(request) {
+      requireOperator(request)
+      return ok({ object: 'alert_test', channels: (await test()).map(channelView) })
+    },
+  }
 }
 
 /** Returns the address of the user, or the name of the access token. */

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
+import type { TestedChannel } from '../../../pipeline/alerts/channel-test.ts'
 import { ALERT_KINDS, type AlertKind, isAboutAccount } from '../../../resources/alerts/kinds.ts'
 import { conditionFields, isLastingKind } from '../../../resources/alerts/operator-alerts.ts'
 import type { AlertCondition, AlertSilenceRow, OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
@@ -51,6 +52,19 @@ export const silenceListSchema = z.object({ object: z.literal('list'), data: z.a
 export const unsilenceSchema = z.object({
   object: z.literal('alert_unsilence'),
   ended: z.boolean().meta({ description: 'False if exactly these alerts were not silenced.' }),
+})
+
+const channelSchema = z.object({
+  channel: z.enum(['webhook', 'email']),
+  to: z.string().nullable().meta({ description: 'Operator to whom the email goes; null for the webhook.' }),
+  accepted: z
+    .boolean()
+    .meta({ description: 'Whether the receiver took it; for an email, whether it is queued.' }),
+  answer: z.string().meta({ description: 'Status and beginning of the reply, or why there is none.' }),
+})
+export const testSchema = z.object({
+  object: z.literal('alert_test'),
+  channels: z.array(channelSchema),
 })
 
 export const alertSchema = z
@@ -128,6 +142,10 @@ export function silenceView(silence: AlertSilenceRow): z.output<typeof silenceSc
     created_by: silence.createdBy,
     created_at: timestamp(silence.createdAt),
   }
+}
+
+export function channelView({ channel, to, isTaken, answer }: TestedChannel): z.output<typeof channelSchema> {
+  return { channel, to, accepted: isTaken, answer }
 }
 
 interface AlertContext {

@@ -39,6 +39,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   silenceAlerts:
     'Silenced alerts are still listed, with their `silence`, but not sent to operators. Without `provider`, `account_id` and ' +
     '`source_ip`, all alerts of the kind are silenced. A silence of the same alerts is replaced.',
+  testAlerts:
+    'The webhook is asked once, and its answer awaited for up to 10 seconds. Emails to operators are queued; their ' +
+    'delivery is seen in the account whose domain sends them.',
   unsilenceAlerts: 'The body selects exactly the alerts that were silenced together.',
   createContact: 'Adds the address to each of the given audiences, or to none of them if one is not found.',
   createAudienceContact: 'An address can be in an audience once; adding it again is 400.',

@@ -42,6 +42,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /alerts/silences': 'listAlertSilences',
   'POST /alerts/silence': 'silenceAlerts',
   'POST /alerts/unsilence': 'unsilenceAlerts',
+  'POST /alerts/test': 'testAlerts',
   'POST /inbound/:id/reply': 'replyToInboundEmail',
   'GET /account': 'getOwnAccount',
   'GET /account/usage': 'getAccountUsage',

@@ -19,12 +19,14 @@ async function open(t: TestContext, from = 'notices@provider.example') {
   const post = postOver(store)
   const { clock, accept, preparation } = post
   const operator = post.account('Operator')
-  insertRows(store, 'users', [
-    {
-      ...{ id: newId(clock.now()), account_id: operator, email: 'root@ops.example', password_hash: 'none' },
-      ...{ operator: 1, created_at: clock.now() },
-    },
-  ])
+  const addOperator = (email: string) =>
+    insertRows(store, 'users', [
+      {
+        ...{ id: newId(clock.now()), account_id: operator, email, password_hash: 'none' },
+        ...{ operator: 1, created_at: clock.now() },
+      },
+    ])
+  addOperator('root@ops.example')
   const logged: { event: string }[] = []
   const write = (fields: { event: string }) => logged.push(fields)
   const log = { warn: write, info: write } as unknown as Log
@@ -38,7 +40,7 @@ async function open(t: TestContext, from = 'notices@provider.example') {
   const start = () => new MachineWatch({ ...options, accept, preparation, clock, log })
   let watch = start()
   return {
-    ...{ clock, disk, operator },
+    ...{ clock, disk, operator, addOperator },
     silence: (over: { provider: string; until: number }) =>
       store.run('silenceAlerts', {
         ...{ kind: 'disk-space', sourceIp: '', createdBy: 'root@ops.example', createdAt: clock.now() },
@@ -144,6 +146,16 @@ test('the silence of another disk does not keep the email from being sent', asyn
   await silence({ provider: '/other', until: clock.now() + 10 * MINUTE_MS })
   await next(FULL)
   assert.is(mails().length, 1)
+})
+
+test('an operator whose address is not valid is told of in the log once a day, and the others are mailed', async t => {
+  const { next, mails, verify, addOperator, events } = await open(t)
+  verify('provider.example')
+  addOperator('no address')
+  await next(FULL)
+  await next(FULL)
+  assert.is(mails().length, 1)
+  assert.equal(events(), ['machine_alert_raised', 'operator_mail_refused'])
 })
 
 test('without a verified sender domain, the email comes from a verified domain of an operator', async t => {

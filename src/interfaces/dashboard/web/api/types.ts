@@ -9,7 +9,7 @@ import type {
   ownedAccountSchema,
   usageSchema,
 } from '../../../api/accounts/schema.ts'
-import type { alertSchema } from '../../../api/alerts/schema.ts'
+import type { alertSchema, testSchema as alertTestSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
 import type { forecastSchema, recipientSchema } from '../../../api/broadcasts/recipient-routes.ts'
@@ -77,6 +77,7 @@ export type Account = z.output<typeof ownedAccountSchema>
 export type AccountWithPassword = z.output<typeof accountWithPasswordSchema>
 export type Usage = z.output<typeof usageSchema>
 export type Alert = z.output<typeof alertSchema>
+export type AlertTest = z.output<typeof alertTestSchema>
 export type Domain = z.output<typeof domainSchema>
 export type CheckedDomain = z.output<typeof verifiedDomainSchema>
 export type DomainClaim = z.output<typeof claimSchema>

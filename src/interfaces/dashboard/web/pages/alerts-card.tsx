@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Alert, List } from '../api/types.ts'
+import type { Alert, AlertTest, List } from '../api/types.ts'
 import { Button, Choose } from '../components/controls.tsx'
-import { confirm, FormDialog } from '../components/dialog.tsx'
-import { say } from '../components/feedback.tsx'
+import { confirm, Dialog, FormDialog, useAct } from '../components/dialog.tsx'
+import { Failure, say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { Facts, Mark } from '../components/show.tsx'
 import { aboutWords, alertWords, silenceWords } from '../labels/alerts.ts'
 import { emailsAt } from '../labels/places.ts'
 import { exactTime } from '../labels/time.ts'
@@ -15,12 +16,21 @@ import { exactTime } from '../labels/time.ts'
 export function AlertsCard() {
   const alerts = useLoad<List<Alert>>('/alerts?limit=50')
   const [silenced, setSilenced] = useState<Alert>()
+  const [tested, setTested] = useState<AlertTest>()
+  const { error, isBusy, run } = useAct(async () => {
+    setTested(await call<AlertTest>('POST', '/alerts/test'))
+  })
   return (
     <>
       <ResourceList<Alert>
         title="Alerts"
         name="Alerts"
         list={alerts}
+        acts={
+          <Button disabled={isBusy} onClick={run}>
+            {isBusy ? 'Sending …' : 'Send test alert'}
+          </Button>
+        }
         columns={columnsOf(alerts.reload, setSilenced)}
         keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
         empty={{
@@ -28,11 +38,35 @@ export function AlertsCard() {
           title: 'No alerts',
           children: 'Replies that point to a poor IP reputation or failed authentication are listed here.',
         }}
-      />
+      >
+        {error && <Failure error={error} />}
+      </ResourceList>
+      {tested && <TestDialog test={tested} onClose={() => setTested(undefined)} />}
       {silenced && (
         <SilenceDialog alert={silenced} onClose={() => setSilenced(undefined)} onDone={alerts.reload} />
       )}
     </>
+  )
+}
+
+/** Says what each channel answered to a test alert. */
+function TestDialog({ test, onClose }: { test: AlertTest; onClose: () => void }) {
+  return (
+    <Dialog title="Test alert" onClose={onClose}>
+      <div class="dialog-body">
+        <Facts
+          rows={test.channels.map(({ channel, to, accepted, answer }) => [
+            channel === 'webhook' ? 'Webhook' : `Email${to ? ` to ${to}` : ''}`,
+            <>
+              <Mark tone={accepted ? 'good' : 'bad'}>{accepted ? 'Accepted' : 'Failed'}</Mark> {answer}
+            </>,
+          ])}
+        />
+      </div>
+      <div class="dialog-acts">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
   )
 }
 
