@@ -11,6 +11,20 @@ test('docs/configuration.md: it matches the schema (run `npm run docs` if it doe
   assert.fixture(readFileSync(join(root, 'docs/configuration.md'), 'utf8'), configurationPage(root))
 })
 
+test('docs/configuration.md: each setting is in the table of its group', () => {
+  const [contents, ...groups] = configurationPage(root).split('\n## ')
+  assert.match(contents!, '[HTTP and API](#http-and-api)')
+  const groupWith = (key: string) =>
+    groups.filter(group => group.includes(`| \`${key}\` |`)).map(group => group.split('\n')[0])
+  assert.equal(groupWith('mail_host'), ['Installation'])
+  assert.equal(groupWith('smtp.tls.cert_file'), ['SMTP listeners'])
+  assert.equal(groupWith('regions.us-west-2.feedback'), ['DNS and domains'])
+  assert.ok(
+    groups.every(group => group.includes('\n| `')),
+    'no group is empty',
+  )
+})
+
 test('docs/configuration.md: settings that scripts rely on are listed', () => {
   const page = configurationPage(root)
   for (const key of [
