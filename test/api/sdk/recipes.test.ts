@@ -4,8 +4,8 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { runCode } from '../../kit/sdk/clients.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('recipes of docs/sdks.md')
-const page = readFileSync(new URL('../../../docs/sdks.md', import.meta.url), 'utf8')
+const test = suite('recipes of docs/frameworks.md')
+const page = readFileSync(new URL('../../../docs/frameworks.md', import.meta.url), 'utf8')
 let mailhorn: Mailhorn
 test.before(async () => {
   mailhorn = await startMailhorn()
@@ -17,7 +17,7 @@ test.after(() => mailhorn.close())
 function recipe(heading: string): string {
   const [, section = ''] = page.split(`\n## ${heading}\n`)
   const found = /^```js\n(.*?)^```/ms.exec(section)
-  if (!found) throw new Error(`docs/sdks.md has no code below ${heading}`)
+  if (!found) throw new Error(`docs/frameworks.md has no code below ${heading}`)
   return found[1]!
 }
 
