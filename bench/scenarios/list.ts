@@ -95,6 +95,7 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
   await withStarted(ours, { held: true }, async () => {
     const emails = addManyEmails(ours.databaseFile(), count)
     const { at } = await ours.release()
+    await ours.get('/emails') // starts the query worker, which seals
     await sealed(ours, count)
     console.log(`sealed within ${Math.round((Date.now() - at) / 1_000)} s`)
     for (let round = 1; round <= rounds; round++) {
@@ -107,7 +108,7 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
   return { columns: COLUMNS, measurements }
 }
 
-/** The service seals emails by itself after its start. */
+/** Resolves when the query worker has sealed all emails but the newest. */
 async function sealed(ours: MailhornContender, count: number): Promise<void> {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const segmentCount = database.prepare('select count(*) from email_segments').pluck()
