@@ -71,17 +71,7 @@ export function StackedColumns({
         </div>
       )}
       <svg ref={svg} class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
-        {Array.from({ length: LINES + 1 }, (_, i) => {
-          const value = (most / LINES) * i
-          return (
-            <g key={value}>
-              <line class="grid" x1={LEFT} x2={width} y1={yOf(value)} y2={yOf(value)} />
-              <text x={LEFT - 8} y={yOf(value) + 4} text-anchor="end">
-                {shortCount(value)}
-              </text>
-            </g>
-          )
-        })}
+        <Grid most={most} width={width} yOf={yOf} />
         {shown && <line class="cross" x1={middle} x2={middle} y1={TOP} y2={HEIGHT - BOTTOM} />}
         {columns.map((column, i) => (
           <g key={column.title} class="column">
@@ -96,6 +86,30 @@ export function StackedColumns({
         ))}
       </svg>
     </figure>
+  )
+}
+
+interface GridProps {
+  most: number
+  width: number
+  yOf: (value: number) => number
+}
+
+function Grid({ most, width, yOf }: GridProps) {
+  return (
+    <>
+      {Array.from({ length: LINES + 1 }, (_, i) => {
+        const value = (most / LINES) * i
+        return (
+          <g key={value}>
+            <line class="grid" x1={LEFT} x2={width} y1={yOf(value)} y2={yOf(value)} />
+            <text x={LEFT - 8} y={yOf(value) + 4} text-anchor="end">
+              {shortCount(value)}
+            </text>
+          </g>
+        )
+      })}
+    </>
   )
 }
 

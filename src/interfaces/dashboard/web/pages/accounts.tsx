@@ -53,60 +53,12 @@ export function Accounts() {
   )
 }
 
-function columnsOf({
-  onOpen,
-  reload,
-}: {
+interface ActProps {
   onOpen: (open: Open) => void
   reload: () => void
-}): Column<Account>[] {
-  const reset = (account: Account) =>
-    confirm({
-      title: `Reset the password of ${account.owner_email}?`,
-      text: 'The current password stops working and all sessions of the user end.',
-      act: 'Reset password',
-      async work() {
-        const changed = await call<AccountWithPassword>('POST', `/accounts/${account.id}/reset-password`)
-        onOpen({ kind: 'secret', account: changed })
-      },
-    })
-  const release = (account: Account) =>
-    confirm({
-      title: `Release ${account.name}?`,
-      text: `The account is on hold. Reason: ${account.paused?.reason ?? 'none given'}. Its held mail will be sent.`,
-      act: 'Release account',
-      async work() {
-        await call('POST', '/queue/release', { account_id: account.id })
-        say('The account is released.')
-        reload()
-      },
-    })
-  const suspend = (account: Account) =>
-    confirm({
-      title: `Suspend ${account.name}?`,
-      text: 'New email of the account is refused, and its queued email is put on hold. Its users can still sign in.',
-      act: 'Suspend account',
-      async work() {
-        await call('PATCH', `/accounts/${account.id}`, { suspended: true })
-        await call('POST', '/queue/hold', { account_id: account.id, reason: SUSPENDED })
-        say('The account is suspended.')
-        reload()
-      },
-    })
-  const resume = (account: Account) =>
-    confirm({
-      title: `Resume ${account.name}?`,
-      text: account.paused
-        ? 'New email of the account is accepted again, and its held email will be sent.'
-        : 'New email of the account is accepted again.',
-      act: 'Resume account',
-      async work() {
-        if (account.paused) await call('POST', '/queue/release', { account_id: account.id })
-        await call('PATCH', `/accounts/${account.id}`, { suspended: false })
-        say('The account is active again.')
-        reload()
-      },
-    })
+}
+
+function columnsOf(props: ActProps): Column<Account>[] {
   return [
     {
       head: 'Account',
@@ -114,53 +66,103 @@ function columnsOf({
       second: ({ owner_email }) => owner_email ?? 'No owner',
     },
     { head: 'Plan', width: 104, isExtra: true, text: ({ plan }) => plan },
-    {
-      head: 'Status',
-      kind: 'status',
-      width: 104,
-      cell: ({ paused, suspended_at }) =>
-        suspended_at ? (
-          <Mark tone="bad" title="New email is refused.">
-            Suspended
-          </Mark>
-        ) : paused ? (
-          <Mark tone="bad" title={paused.reason ?? ''}>
-            Held
-          </Mark>
-        ) : (
-          <Mark tone="good">Active</Mark>
-        ),
-    },
+    { head: 'Status', kind: 'status', width: 104, cell: account => <StatusMark account={account} /> },
     timeColumn('Created', ({ created_at }) => created_at, '–', true),
-    actions(
-      account => (
-        <>
-          {account.suspended_at ? (
-            <Button small onClick={() => resume(account)}>
-              Resume
-            </Button>
-          ) : account.paused ? (
-            <Button small onClick={() => release(account)}>
-              Release
-            </Button>
-          ) : (
-            account.id !== signedIn().account.id && (
-              <Button small onClick={() => suspend(account)}>
-                Suspend
-              </Button>
-            )
-          )}
-          <Button small onClick={() => onOpen({ kind: 'change', account })}>
-            Edit
-          </Button>
-          <Button small onClick={() => reset(account)}>
-            Reset password
-          </Button>
-        </>
-      ),
-      284,
-    ),
+    actions(account => <AccountActs account={account} {...props} />, 284),
   ]
+}
+
+function StatusMark({ account: { paused, suspended_at } }: { account: Account }) {
+  if (suspended_at)
+    return (
+      <Mark tone="bad" title="New email is refused.">
+        Suspended
+      </Mark>
+    )
+  if (paused)
+    return (
+      <Mark tone="bad" title={paused.reason ?? ''}>
+        Held
+      </Mark>
+    )
+  return <Mark tone="good">Active</Mark>
+}
+
+/** The own account cannot be suspended. */
+function AccountActs({ account, onOpen, reload }: ActProps & { account: Account }) {
+  const isOwn = account.id === signedIn().account.id
+  const act = account.suspended_at
+    ? { label: 'Resume', ask: resume }
+    : account.paused
+      ? { label: 'Release', ask: release }
+      : { label: 'Suspend', ask: suspend }
+  return (
+    <>
+      {!(isOwn && act.ask === suspend) && (
+        <Button small onClick={() => act.ask(account, reload)}>
+          {act.label}
+        </Button>
+      )}
+      <Button small onClick={() => onOpen({ kind: 'change', account })}>
+        Edit
+      </Button>
+      <Button small onClick={() => resetPassword(account, onOpen)}>
+        Reset password
+      </Button>
+    </>
+  )
+}
+
+function resetPassword({ id, owner_email }: Account, onOpen: ActProps['onOpen']) {
+  confirm({
+    title: `Reset the password of ${owner_email}?`,
+    text: 'The current password stops working and all sessions of the user end.',
+    act: 'Reset password',
+    async work() {
+      onOpen({ kind: 'secret', account: await call('POST', `/accounts/${id}/reset-password`) })
+    },
+  })
+}
+
+function release({ id, name, paused }: Account, reload: () => void) {
+  confirm({
+    title: `Release ${name}?`,
+    text: `The account is on hold. Reason: ${paused?.reason ?? 'none given'}. Its held mail will be sent.`,
+    act: 'Release account',
+    async work() {
+      await call('POST', '/queue/release', { account_id: id })
+      say('The account is released.')
+      reload()
+    },
+  })
+}
+
+function suspend({ id, name }: Account, reload: () => void) {
+  confirm({
+    title: `Suspend ${name}?`,
+    text: 'New email of the account is refused, and its queued email is put on hold. Its users can still sign in.',
+    act: 'Suspend account',
+    async work() {
+      await call('PATCH', `/accounts/${id}`, { suspended: true })
+      await call('POST', '/queue/hold', { account_id: id, reason: SUSPENDED })
+      say(SUSPENDED)
+      reload()
+    },
+  })
+}
+
+function resume({ id, name, paused }: Account, reload: () => void) {
+  confirm({
+    title: `Resume ${name}?`,
+    text: `New email of the account is accepted again${paused ? ', and its held email will be sent' : ''}.`,
+    act: 'Resume account',
+    async work() {
+      if (paused) await call('POST', '/queue/release', { account_id: id })
+      await call('PATCH', `/accounts/${id}`, { suspended: false })
+      say('The account is active again.')
+      reload()
+    },
+  })
 }
 
 interface AccountFormProps {

@@ -42,28 +42,14 @@ export function DomainPage({ params: { id } }: PageProps) {
   const { name, status, last_checked_at } = domain.data
   const wanted = status === 'verified' ? CALM_MS : WAITING_MS
   if (wanted !== everyMs) setEvery(wanted)
-  const { label, tone, meaning } = DOMAIN_WORDS[status]
   return (
     <>
-      <Head
-        title={name}
-        from={['/domains', 'Domains']}
-        lead={
-          <>
-            <Mark tone={tone}>{label}</Mark> {meaning}
-          </>
-        }
-      >
-        <LinkButton href={emailsWith({ domain: name })} icon="emails">
-          View emails
-        </LinkButton>
-        <Button icon="domains" onClick={() => setConfiguring(true)}>
-          Configure automatically
-        </Button>
-        <Button kind="main" icon="again" disabled={verify.isBusy} onClick={() => void verify.run()}>
-          {verify.isBusy ? 'Checking …' : 'Verify domain'}
-        </Button>
-      </Head>
+      <DomainHead
+        domain={domain.data}
+        isChecking={verify.isBusy}
+        onVerify={() => void verify.run()}
+        onConfigure={() => setConfiguring(true)}
+      />
       {status === 'verified' && <NextStep />}
       {(isClaimed || isElsewhere(checks)) && (
         <DomainClaimCard
@@ -103,6 +89,38 @@ export function DomainPage({ params: { id } }: PageProps) {
         />
       )}
     </>
+  )
+}
+
+interface DomainHeadProps {
+  domain: Domain
+  isChecking: boolean
+  onVerify: () => void
+  onConfigure: () => void
+}
+
+function DomainHead({ domain: { name, status }, isChecking, onVerify, onConfigure }: DomainHeadProps) {
+  const { label, tone, meaning } = DOMAIN_WORDS[status]
+  return (
+    <Head
+      title={name}
+      from={['/domains', 'Domains']}
+      lead={
+        <>
+          <Mark tone={tone}>{label}</Mark> {meaning}
+        </>
+      }
+    >
+      <LinkButton href={emailsWith({ domain: name })} icon="emails">
+        View emails
+      </LinkButton>
+      <Button icon="domains" onClick={onConfigure}>
+        Configure automatically
+      </Button>
+      <Button kind="main" icon="again" disabled={isChecking} onClick={onVerify}>
+        {isChecking ? 'Checking …' : 'Verify domain'}
+      </Button>
+    </Head>
   )
 }
 
