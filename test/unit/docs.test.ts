@@ -44,6 +44,23 @@ test('links lead to pages, files and headings that are there', () => {
   assert.equal(broken, [])
 })
 
+test('pages and headings that programs, tests and packages name are there', () => {
+  const sources = globSync(['{src,scripts,test,packaging}/**/*.{ts,tsx,yaml,env,sh}', 'compose.yaml'], {
+    cwd: root,
+  })
+  assert.ok(sources.length > 500)
+  const lost: string[] = []
+  for (const source of sources)
+    for (const [named, heading, page] of textOf(source).matchAll(
+      /(?:"([^"\n]+)" in )?\b(docs\/[\w-]+\.md)/g,
+    )) {
+      const isThere =
+        existsSync(join(root, page!)) && (!heading || textOf(page!).includes(`\n## ${heading}\n`))
+      if (!isThere) lost.push(`${source}: ${named}`)
+    }
+  assert.equal(lost, [])
+})
+
 test('every page is listed', () => {
   const listed = new Set(
     [...textOf('docs/README.md').matchAll(/\]\(([^)\s]+\.md)\)/g)].map(([, page]) => page),
