@@ -77,8 +77,8 @@ function columnsOf(reload: () => void, onSilence: (alert: Alert) => void): Colum
       text: alert => alertWords(alert).what,
       second: alert => silenceSentence(alert) ?? alertWords(alert).fix,
     },
-    { head: 'About', width: '18%', isExtra: true, text: aboutWords },
-    { head: 'Server reply', width: '24%', isExtra: true, text: ({ reply }) => reply },
+    { head: 'About', width: '15%', isExtra: true, text: aboutWords },
+    { head: 'Server reply', width: '18%', isExtra: true, text: ({ reply }) => reply },
     timeColumn('Time', ({ created_at }) => created_at),
     actions(
       alert => (
@@ -102,7 +102,7 @@ function columnsOf(reload: () => void, onSilence: (alert: Alert) => void): Colum
           )}
         </>
       ),
-      280,
+      248,
     ),
   ]
 }
