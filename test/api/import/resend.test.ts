@@ -13,6 +13,7 @@ test.before(async () => {
 })
 test.after(() => mailhorn.close())
 
+const UUID = '49a3999c-0ce1-4ea6-ab68-afcd6dc2e794'
 const TEMPLATES = [
   {
     id: 't1',
@@ -29,7 +30,7 @@ const TEMPLATES = [
       { id: 'v2', key: 'PRICE', type: 'number', fallback_value: null },
     ],
   },
-  { id: 't2', name: 'No alias', alias: null, status: 'draft', subject: 'x', html: '<p>x</p>', text: null },
+  { id: UUID, name: 'No alias', alias: null, status: 'draft', subject: 'x', html: '<p>x</p>', text: null },
   {
     id: 't3',
     name: 'Blocks',
@@ -74,7 +75,7 @@ function listsOf(path: string, query: URLSearchParams) {
   if (path === '/contacts')
     return [
       ...LOYAL,
-      contact('alone', { properties: { city: 'Aarhus', seats: 3 } }),
+      contact('alone', { properties: { city: { type: 'string', value: 'Aarhus' }, seats: 3 } }),
       contact('no address', { email: 'x@' }),
     ]
   if (path === '/webhooks')
@@ -171,7 +172,7 @@ test('domains, suppressions, templates, contacts and webhooks arrive', async t =
 
   const templates = await all('/templates')
   assert.equal(templates.map(({ alias, status }) => [alias, status]).toSorted(), [
-    ['resend-t2', 'draft'],
+    [`resend-${UUID.replaceAll('-', '')}`, 'draft'],
     ['welcome', 'published'],
   ])
   const welcome = await call('GET', '/templates/welcome')
@@ -224,13 +225,13 @@ test('a second run makes nothing twice', async t => {
 
 test('a run that was interrupted is continued by the next', async t => {
   const { all, fake, run } = await start(t)
-  fake.instead.set('/templates/t2', Array(4).fill({ status: 500, body: { message: 'Internal error' } }))
+  fake.instead.set(`/templates/${UUID}`, Array(4).fill({ status: 500, body: { message: 'Internal error' } }))
   fake.instead.set('/contacts', [{ status: 400, body: { message: 'Not today' } }])
   const first = await run()
   assert.is(first.code, 1)
   assert.match(
     first.json.templates.error,
-    /Resend answered GET \/templates\/t2 with status 500: Internal error/,
+    new RegExp(`Resend answered GET /templates/${UUID} with status 500: Internal error`),
   )
   assert.match(first.json.contacts.error, /Not today/)
   assert.equal(

@@ -126,12 +126,18 @@ function noteFormerRecords(
   if (others.length > 0) notes.push(`once ${title} sends nothing more, remove: ${named(others)}`)
 }
 
+/** Returns an alias that is the same in each run. An alias of the service must not end in a UUID. */
+function aliasOf({ alias, id }: SourceTemplate, provider: string): string {
+  const wanted = alias ?? `${provider}-${id.replace(/[0-9a-f-]{36}$/i, uuid => uuid.replaceAll('-', ''))}`
+  return wanted.replace(/[^\w.~-]/g, '-').slice(0, ALIAS_LENGTH_MAX)
+}
+
 async function writeTemplates(options: WriterOptions, templates: AsyncIterable<SourceTemplate>) {
   const { service, report, isDryRun, provider } = options
   const there = await byName(service, '/templates', templateSchema, ({ alias }) => alias)
   for await (const template of templates) {
-    const { id, name, subject, html, text, untranslated } = template
-    const alias = (template.alias ?? `${provider}-${id}`).replace(/[^\w.~-]/g, '-').slice(0, ALIAS_LENGTH_MAX)
+    const { name, subject, html, text, untranslated } = template
+    const alias = aliasOf(template, provider)
     const shown = `${name} (${alias})`
     const former = there.get(alias)
     if (former) {

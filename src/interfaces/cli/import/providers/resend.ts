@@ -32,13 +32,18 @@ const templateDetails = z.object({
   variables: z.array(z.object({ key: z.string(), type: z.string(), fallback_value: z.unknown() })).nullish(),
 })
 const segment = z.object({ id, name: z.string() })
+/** Some replies give values with their types. */
+const property = z.union([
+  z.object({ value: z.unknown(), type: z.string() }).transform(({ value }) => value),
+  z.unknown(),
+])
 const contact = z.object({
   id,
   email: z.string(),
   first_name: z.string().nullish(),
   last_name: z.string().nullish(),
   unsubscribed: z.boolean().nullish(),
-  properties: z.record(z.string(), z.unknown()).nullish(),
+  properties: z.record(z.string(), property).nullish(),
 })
 const webhook = z.object({ id, endpoint: z.string(), events: z.array(z.string()).nullish() })
 const topic = z.object({ id, name: z.string() })
