@@ -200,7 +200,7 @@ function detailsOf({ title, keys, has, baseUrl, option }: Provider): string {
 
   --dry-run        Show what would be made, and change nothing.
   --only <kinds>   Only these, separated by commas: ${KINDS.join(', ')}.
-  --service <url>  URL of this service (default: the configured one).
+  --service <url>  URL of this service (default: that of http.listen on this machine).
   ${from}${option ? `\n  ${`--${option.name}`.padEnd(15)}  ${option.about}` : ''}
 
 Keys come from the environment, or else from lines of standard input in this order. They are not stored.

@@ -29,7 +29,7 @@ const CREDENTIALS: [name: string, value: string] = ['MAILHORN_ADMIN_CREDENTIALS_
 export const initCommand: CliCommand = {
   name: 'init',
   usage:
-    '[<mail host>] [--address <ip>,…] [--contact <email>] [--run package|docker|checkout] [--write <file>]',
+    '[<mail host>] [--address <ip>,…] [--private-address <ip>,…] [--contact <email>] [--https own|proxy] [--run package|docker|checkout] [--write <file>]',
   summary:
     'Prepare a public installation: check this host, and print settings, firewall rules and DNS records',
   details: `  <mail host>               Name of this server, and of the DNS zone that Mailhorn serves, such as mail.example.com.
