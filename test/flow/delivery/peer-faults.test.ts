@@ -90,6 +90,7 @@ test('a block list refusal suppresses no address, and raises one alert', async (
     account_id: null,
     account_name: null,
     active: null,
+    silence: null,
   })
 })
 
