@@ -24,7 +24,7 @@ test.before(async () => {
   owned = await ownEverything(mailhorn, { session, key: mailhorn.apiKey, domain: 'mine.example' })
   // the email of POST /alerts/test would be delivered while later tests compare the database
   const hold = await mailhorn.call('POST', '/queue/hold', { session, body: { domain: 'mailhorn.test' } })
-  assert.is(hold.status, 200)
+  assert.is(hold.status, 201)
   for (const route of guarded) {
     await tokenWith(scopesNeededBy(route))
     await tokenWith(scopesUselessFor(route))
