@@ -15,30 +15,22 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /**
+ * Starts to send alerts to the webhook of the configuration, if there is one and the process delivers mail.
  * @param baseUrl URL of the API
+ * @returns the routes of alerts
  * @throws when the address of the sender of notices is invalid
  */
-export function alertRoutesOf(context: AppContext, sending: Sending, baseUrl: string): Route[] {
+export function startAlerts(context: AppContext, sending: Sending, baseUrl: string): Route[] {
   const { config, store, clock, newId } = context
   const { db, run } = store
   const { accept, preparation } = sending
-  const tested = {
-    webhook: openAlertWebhook(context, baseUrl),
-    mail: { db, from: noticeSender(config), accept, preparation },
-    clock,
-    newId,
-  }
-  return alertRoutes({ db, run, clock, test: () => testChannels(tested) })
+  const webhook = openAlertWebhook(context, baseUrl)
+  const mail = { db, from: noticeSender(config), accept, preparation }
+  if (webhook && config.roles.includes('all')) startNotices(context, webhook)
+  return alertRoutes({ db, run, clock, test: () => testChannels({ webhook, mail, clock, newId }) })
 }
 
-/**
- * Sends alerts to the webhook of the configuration, if there is one.
- * @param baseUrl URL of the API
- */
-export function startAlertNotices(context: AppContext, baseUrl: string): void {
-  const { config, store, clock, log, stack } = context
-  const webhook = openAlertWebhook(context, baseUrl)
-  if (!webhook) return
+function startNotices({ config, store, clock, log, stack }: AppContext, webhook: AlertWebhook): void {
   const repeatMs = config.alerts.repeatHours * HOUR_MS
   const sweeper = startSweeper({
     task: 'send alerts',

@@ -22,7 +22,6 @@ import { awaitFolder } from '../store/opening/open.ts'
 import { readOrCreateSecret, requireSameSecret } from '../store/opening/secret-file.ts'
 import { checkBeforeStart } from '../store/opening/start-check.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
-import { startAlertNotices } from './alerts.ts'
 import { startBackups } from './backups.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { AppContext } from './context.ts'
@@ -120,7 +119,6 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const submission = await startSubmissionService(context, http)
   if (isWhole) {
     await startNotifications(context, http)
-    startAlertNotices(context, http.baseUrl)
     startMachineWatch(context, http, () => backups?.isUnderWay ?? false)
     delivery = await startDelivery(context)
     const { stop } = delivery

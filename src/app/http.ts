@@ -58,7 +58,7 @@ import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
-import { alertRoutesOf } from './alerts.ts'
+import { startAlerts } from './alerts.ts'
 import { openBroadcasts } from './broadcasts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { sourceSettings } from './delivery.ts'
@@ -266,7 +266,7 @@ function operatorRoutes(context: AppContext, { queueAdmin, sending, baseUrl }: R
     return listZone(db, zone, config.mailHost, page)
   }
   return [
-    ...alertRoutesOf(context, sending, baseUrl),
+    ...startAlerts(context, sending, baseUrl),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
