@@ -1,6 +1,6 @@
 /**
  * Parses times in the extended format of ISO 8601 with an offset or `Z`, also with a blank in place of `T`
- * (RFC 3339 §5.6), as Python and PostgreSQL write them.
+ * (RFC 3339 §5.6), as Python and PostgreSQL write them, and writes times for people.
  */
 
 const TIME =
@@ -24,4 +24,9 @@ export function parseIsoTime(text: string): number | undefined {
   date.setUTCHours(hours!, minutes!, seconds!, Number(fraction.slice(0, 3).padEnd(3, '0')))
   const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * MINUTE_MS
   return date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
+}
+
+/** Returns a time for people, such as `2026-11-28 00:30 UTC`. @param at ms since the epoch */
+export function utcMinute(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

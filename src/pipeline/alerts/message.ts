@@ -2,6 +2,7 @@
  * Writes what the webhook of operators gets: JSON with all facts, or a message for incoming webhooks of
  * Slack, which Mattermost and Discord take, too.
  */
+import { utcMinute } from '../../lib/iso-time.ts'
 import { factsOfKind } from '../../resources/alerts/kinds.ts'
 import { conditionFields } from '../../resources/alerts/operator-alerts.ts'
 import type { AlertNoticeRow } from '../../store/model/schema/alerts.ts'
@@ -59,7 +60,7 @@ function slackBody(message: AlertMessage, { name, alertsUrl }: AlertOrigin) {
   const { event, kind, provider, sourceIp, domain, text, since, endedAt } = message
   const { title, severity } = factsOf(kind)
   const about = [provider, domain, sourceIp].filter(part => part !== '').join(', ')
-  const times = [`since ${shownTime(since)}`, ...(endedAt === null ? [] : [`until ${shownTime(endedAt)}`])]
+  const times = [`since ${utcMinute(since)}`, ...(endedAt === null ? [] : [`until ${utcMinute(endedAt)}`])]
   const lines = [
     `*${BEGINNINGS[event]}${escaped(title)}*${about && ` (${escaped(about)})`}`,
     escaped(text),
@@ -69,9 +70,7 @@ function slackBody(message: AlertMessage, { name, alertsUrl }: AlertOrigin) {
 }
 
 function factsOf(kind: string) {
-  if (kind === TEST_KIND) return { title: TEST_TITLE, severity: 'warning' as const }
-  const { title, severity } = factsOfKind(kind)
-  return { title, severity }
+  return kind === TEST_KIND ? { title: TEST_TITLE, severity: 'warning' as const } : factsOfKind(kind)
 }
 
 function escaped(text: string): string {
@@ -80,8 +79,4 @@ function escaped(text: string): string {
 
 function isoTime(at: number): string {
   return new Date(at).toISOString()
-}
-
-function shownTime(at: number): string {
-  return `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`
 }

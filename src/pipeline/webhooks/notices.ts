@@ -3,6 +3,7 @@
  * like any other email.
  */
 import { wireId } from '../../lib/ids.ts'
+import { utcMinute } from '../../lib/iso-time.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
 import { findVerifiedDomain } from '../../resources/domains/domain-rows.ts'
@@ -83,13 +84,12 @@ function isTemporary({ refused }: Refusal): boolean {
 
 function noticeOf(from: Mailbox, to: Mailbox, webhook: WebhookRow): Submission {
   const { url, failingSince, disabledAt } = webhook
-  const day = (at: number | null) => `${new Date(at ?? 0).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   return newSubmission({
     from,
     to: [to],
     subject: 'A webhook was disabled',
     text:
-      `Your webhook ${url} has taken nothing since ${day(failingSince)}, and was disabled at ${day(disabledAt)}.\n\n` +
+      `Your webhook ${url} has taken nothing since ${utcMinute(failingSince ?? 0)}, and was disabled at ${utcMinute(disabledAt ?? 0)}.\n\n` +
       'Events that happen now are not kept for it. What has waited for less than five days goes on when you\n' +
       `enable it again: PATCH /webhooks/${wireId('wh', webhook.id)}?enabled=true, or in the dashboard.\n`,
     headers: [['Auto-Submitted', 'auto-generated']],

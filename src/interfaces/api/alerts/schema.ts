@@ -1,13 +1,12 @@
 /** Schemas of alerts and of their silences. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { parseIsoTime } from '../../../lib/iso-time.ts'
 import type { TestedChannel } from '../../../pipeline/alerts/channel-test.ts'
 import { ALERT_KINDS, type AlertKind, isAboutAccount } from '../../../resources/alerts/kinds.ts'
 import { conditionFields, isLastingKind } from '../../../resources/alerts/operator-alerts.ts'
 import type { AlertCondition, AlertSilenceRow, OperatorAlertRow } from '../../../store/model/schema/alerts.ts'
 import { invalidField } from '../api-error.ts'
-import { bodyReader } from '../schema/read.ts'
+import { bodyReader, readTime } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -106,9 +105,7 @@ export function readCondition(body: unknown): AlertCondition {
 /** @throws ApiError 422 */
 export function readSilence(body: unknown, now: number): AlertCondition & { until: number } {
   const { until: text, ...selected } = readSilenceBody(body)
-  const until = parseIsoTime(text)
-  if (until === undefined)
-    throw invalidField('until', '`until` must be a time such as 2026-11-28T00:30:00.000Z.')
+  const until = readTime('until', text)
   if (until <= now) throw invalidField('until', '`until` must be in the future.')
   if (until > now + SILENCE_DAYS_MAX * DAY_MS)
     throw invalidField('until', `\`until\` must be at most ${SILENCE_DAYS_MAX} days ahead.`)
