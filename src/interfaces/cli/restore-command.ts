@@ -70,11 +70,11 @@ export const restoreCliCommand: CliCommand = {
  * @throws CommandError when the folder has snapshots of other schemas alone
  */
 function snapshotOf(path: string): SchemaSnapshot | undefined {
-  const all = listSnapshots(path)
   const found = snapshotAt(path) ?? newestSnapshot(path)
-  if (found || all.length === 0) return found
+  const others = found ? [] : listSnapshots(path)
+  if (others.length === 0) return found
   throw new CommandError(
-    `${path} has no snapshot of the schema ${CURRENT_SCHEMA} of this version, only of ${[...new Set(all.map(({ schema }) => schema))].join(', ')}: install the version that you go back to first`,
+    `${path} has no snapshot of the schema ${CURRENT_SCHEMA} of this version, only of ${[...new Set(others.map(({ schema }) => schema))].join(', ')}: install the version that you go back to first`,
   )
 }
 

@@ -90,14 +90,10 @@ async function removeIncomplete(folder: string): Promise<void> {
 
 /** @returns paths of the snapshots that were removed */
 async function prune(folder: string, made: SchemaSnapshot, keep: number): Promise<string[]> {
-  const others = listSnapshots(folder).filter(
-    ({ path, schema }) => path !== made.path && schema !== made.schema,
-  )
-  const staying = new Set([
-    made.path,
-    ...others.slice(Math.max(0, others.length - keep + 1)).map(({ path }) => path),
-  ])
-  const old = listSnapshots(folder).flatMap(({ path }) => (staying.has(path) ? [] : [path]))
+  const former = listSnapshots(folder).filter(({ path }) => path !== made.path)
+  const others = former.filter(({ schema }) => schema !== made.schema)
+  const staying = new Set(others.slice(Math.max(0, others.length - keep + 1)))
+  const old = former.filter(snapshot => !staying.has(snapshot)).map(({ path }) => path)
   for (const path of old) await rm(path)
   return old
 }
