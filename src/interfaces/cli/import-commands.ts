@@ -181,27 +181,37 @@ function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
-function usageOf({ baseUrl, option }: Provider): string {
-  const from = { null: '--from <url>', files: '--from <folder>' }[String(baseUrl)] ?? '[--from <url>]'
-  return `[--dry-run] [--only <kinds>] [--service <url>] ${from}${option ? ` [--${option.name}]` : ''}`
+function usageOf(provider: Provider): string {
+  const { option } = provider
+  return `[--dry-run] [--only <kinds>] [--service <url>] ${fromOf(provider).usage}${option ? ` [--${option.name}]` : ''}`
 }
 
-function detailsOf({ title, keys, has, baseUrl, option }: Provider): string {
+/** Describes the option `--from`: for the usage, and as a line of the help. */
+function fromOf({ title, baseUrl }: Provider): { usage: string; line: string } {
+  if (baseUrl === 'files')
+    return {
+      usage: '--from <folder>',
+      line: `--from <folder>  Folder of the files from ${title}; see docs/moving-in.md.`,
+    }
+  const line = `--from <url>     URL of the API of ${title}`
+  return baseUrl === null
+    ? { usage: '--from <url>', line: `${line}.` }
+    : { usage: '[--from <url>]', line: `${line} (default: ${baseUrl}).` }
+}
+
+function detailsOf(provider: Provider): string {
+  const { keys, has, option } = provider
   const width = Math.max(TOKEN.length, ...keys.map(({ variable }) => variable.length))
   const lines = keys.map(
     ({ variable, about, isOptional }) =>
       `  ${variable.padEnd(width)}  ${about}${isOptional ? ' (optional)' : ''}`,
   )
-  const from =
-    baseUrl === 'files'
-      ? `--from <folder>  Folder of the files from ${title}; see docs/moving-in.md.`
-      : `--from <url>     URL of the API of ${title}${baseUrl === null ? '' : ` (default: ${baseUrl})`}.`
   return `Brings ${has}. Run it again to continue: nothing is made twice.
 
   --dry-run        Show what would be made, and change nothing.
   --only <kinds>   Only these, separated by commas: ${KINDS.join(', ')}.
   --service <url>  URL of this service (default: that of http.listen on this machine).
-  ${from}${option ? `\n  ${`--${option.name}`.padEnd(15)}  ${option.about}` : ''}
+  ${fromOf(provider).line}${option ? `\n  ${`--${option.name}`.padEnd(15)}  ${option.about}` : ''}
 
 Keys come from the environment, or else from lines of standard input in this order. They are not stored.
 ${[...lines, `  ${TOKEN.padEnd(width)}  an access token of this service`].join('\n')}`

@@ -1,5 +1,5 @@
 /** Signs requests with AWS Signature Version 4, as APIs of Amazon ask for it. */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { ApiCredential } from './api.ts'
 
 export interface AwsKey {
@@ -42,9 +42,9 @@ export function awsCredential(key: AwsKey, scope: AwsScope): ApiCredential {
       ...signed.map(([name, value]) => `${name}:${value}`),
       '',
       names,
-      sha256(body),
+      hash('sha256', body),
     ].join('\n')
-    const text = [ALGORITHM, time, place.join('/'), sha256(request)].join('\n')
+    const text = [ALGORITHM, time, place.join('/'), hash('sha256', request)].join('\n')
     const signingKey = place.reduce<string | Buffer>(hmac, `AWS4${key.secretKey}`)
     const signature = hmac(signingKey, text).toString('hex')
     return {
@@ -73,10 +73,6 @@ function queryOf({ searchParams }: URL): string {
 
 function order(a: string, b: string): number {
   return a < b ? -1 : 1
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

@@ -42,6 +42,13 @@ export interface KindReport {
 }
 
 const UNMADE_MAX = 100
+/** Number of things that a note names. */
+export const NAMED_MAX = 50
+
+/** Returns the first names of a list, for a note. */
+export function firstNames(names: readonly string[]): string {
+  return names.slice(0, NAMED_MAX).join(', ') + (names.length > NAMED_MAX ? ', …' : '')
+}
 
 export class ImportReport {
   readonly kinds = new Map<Kind, KindReport>()

@@ -117,9 +117,8 @@ function noteFormerRecords(
   const { title } = report
   const isTaken = (record: { type: string; host: string }) =>
     records.some(({ type, host }) => type === record.type && host === record.host)
-  const { true: taken = [], false: others = [] } = Object.groupBy(formerRecords, record =>
-    isTaken(record) ? 'true' : 'false',
-  )
+  const taken = formerRecords.filter(isTaken)
+  const others = formerRecords.filter(record => !isTaken(record))
   const named = (list: typeof taken) => list.map(({ type, host }) => `${type} ${host}`).join(', ')
   const { notes } = report.of('domains')
   if (taken.length > 0) notes.push(`replace these records of ${title}, add no second one: ${named(taken)}`)

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../../../lib/clock.ts'
 import { CommandError, printable } from '../../control/result.ts'
+import { firstNames, NAMED_MAX } from '../report.ts'
 import type { ImportSource, Kind, SourceDomain, SourceSuppression } from '../shapes.ts'
 
 /** Row of a file by the names of its columns; null for NULL. */
@@ -55,7 +56,6 @@ const EVENTS: Readonly<Record<string, readonly string[]>> = {
   SendLimitApproaching: [],
   SendLimitExceeded: [],
 }
-const NAMED_MAX = 50
 
 export function postalSource(files: PostalFiles, clock: Clock): ImportSource {
   let expiredCount = 0
@@ -74,7 +74,7 @@ export function postalSource(files: PostalFiles, clock: Clock): ImportSource {
     async notes() {
       const empty = FILES.filter(({ name }) => files[name]?.length === 0).map(({ name }) => `${name}.tsv`)
       return [
-        ...(empty.length > 0 ? [`Files without a row, from which nothing comes: ${named(empty)}.`] : []),
+        ...(empty.length > 0 ? [`Files without a row, from which nothing comes: ${firstNames(empty)}.`] : []),
         ...(expiredCount > 0
           ? [`Suppressions that have expired in Postal (\`keep_until\`): ${expiredCount}.`]
           : []),
@@ -138,7 +138,7 @@ async function* webhooksOf(rows: readonly Row[]) {
 
 function disabledNotes(rows: readonly Row[]): string[] {
   const urls = rows.filter(({ enabled }) => enabled === '0').map(({ url }) => url ?? '')
-  return urls.length === 0 ? [] : [`Webhooks that are disabled in Postal: ${named(urls)}.`]
+  return urls.length === 0 ? [] : [`Webhooks that are disabled in Postal: ${firstNames(urls)}.`]
 }
 
 const USES: Readonly<Record<string, string>> = {
@@ -151,7 +151,7 @@ function credentialNotes(rows: readonly Row[] | undefined): string[] {
   if (!rows) return ['Credentials: there is no file credentials.tsv to list them from.']
   return [...Map.groupBy(rows, ({ type }) => type ?? '')].map(
     ([type, those]) =>
-      `Credentials of the type ${type} (${named(those.map(({ name }) => name ?? ''))}): ${USES[type] ?? 'create an API key'}.`,
+      `Credentials of the type ${type} (${firstNames(those.map(({ name }) => name ?? ''))}): ${USES[type] ?? 'create an API key'}.`,
   )
 }
 
@@ -165,10 +165,6 @@ function routeNotes(rows: readonly Row[] | undefined): string[] {
       : 'all mail to a domain is received here, and told by the event email.received'
     return `Route ${route ?? ''} to ${goal}: ${advice}.`
   })
-}
-
-function named(names: readonly string[]): string {
-  return names.slice(0, NAMED_MAX).join(', ') + (names.length > NAMED_MAX ? ', …' : '')
 }
 
 /**

@@ -7,11 +7,11 @@ import * as z from 'zod'
 import { type Api, ApiFailure } from '../api.ts'
 import { encoded } from '../aws-signature.ts'
 import { placeholder, type TranslateTag, translated } from '../placeholders.ts'
+import { firstNames } from '../report.ts'
 import type { ImportSource, SourceContact, SourceDomain, SourceTopic, TopicChoice } from '../shapes.ts'
 
 const PAGE = 1_000
 const TEMPLATES_PAGE = 100
-const NAMED_MAX = 50
 const PATH = '/v2/email'
 
 const identity = z.object({ IdentityName: z.string(), IdentityType: z.string() })
@@ -298,16 +298,14 @@ function contactOf(
 
 function notesOf({ addresses, contactCount, strangeAttributes }: Seen, { withAttributes }: SesOptions) {
   const notes: string[] = []
-  const named = (names: readonly string[]) =>
-    names.slice(0, NAMED_MAX).join(', ') + (names.length > NAMED_MAX ? ', …' : '')
   if (addresses.length > 0)
-    notes.push(`Single addresses that may send (${named(addresses)}): register their domains instead.`)
+    notes.push(`Single addresses that may send (${firstNames(addresses)}): register their domains instead.`)
   if (contactCount > 0 && !withAttributes)
     notes.push(
       'Attributes of contacts: SES tells them in a request for each contact, about one a second; add --attributes to import them.',
     )
   if (strangeAttributes.length > 0)
-    notes.push(`Attributes that are no object in JSON, of ${named(strangeAttributes)}.`)
+    notes.push(`Attributes that are no object in JSON, of ${firstNames(strangeAttributes)}.`)
   return notes
 }
 
