@@ -1,5 +1,6 @@
 /** Runs `mailhorn import …` in this process, against a running service and a fake of the other one. */
-
+import * as assert from 'uvu/assert'
+import { KINDS, type Kind } from '../../src/interfaces/cli/import/shapes.ts'
 import { runProgram } from '../../src/interfaces/cli/program.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { addAccount } from './accounts.ts'
@@ -44,6 +45,24 @@ export function importingAccount(mailhorn: Mailhorn, keys: Record<string, string
     }
   }
   return { session, call, run, all }
+}
+
+/**
+ * Expects that a dry run stores nothing, and that a second import makes nothing. Leaves the account imported.
+ * @param kinds kinds that the provider has; all by default
+ * @returns the report of the dry run
+ */
+export async function assertMadeOnce(
+  { all, run }: { all(path: string): Promise<unknown[]>; run(...more: string[]): Promise<ImportEnd> },
+  kinds: readonly Kind[] = KINDS,
+) {
+  const dry = await run('--dry-run')
+  const paths = kinds.flatMap(kind => (kind === 'contacts' ? ['/audiences', '/contacts'] : [`/${kind}`]))
+  for (const path of paths) assert.equal(await all(path), [], path)
+  await run()
+  const { json } = await run()
+  for (const kind of kinds) assert.is(json[kind].made, 0, kind)
+  return dry.json
 }
 
 interface Surroundings {
