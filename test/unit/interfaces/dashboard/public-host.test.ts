@@ -49,10 +49,13 @@ test('settings file: behind a proxy there is no HTTPS listener, and the proxy is
   assert.is(config.http.trustedProxies.length, 2)
 })
 
-test('settings file: docs/install.md has the same settings', () => {
+test('settings file: docs/install.md has the same settings, and one for the first password', () => {
   const doc = readFileSync(`${root}docs/install.md`, 'utf8')
   const blocks = [...doc.matchAll(/```\n(.*?)\n```/gs)].map(([, block]) => block)
-  assert.ok(blocks.includes(settingLines(OWN)), 'the settings')
+  assert.ok(
+    blocks.includes(`${settingLines(OWN)}\nMAILHORN_ADMIN_CREDENTIALS_FILE=first-credentials`),
+    'the settings',
+  )
   assert.ok(blocks.includes(UNIT), 'the unit')
 })
 
