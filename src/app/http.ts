@@ -4,7 +4,7 @@
  */
 
 import type { Config } from '../config/config.ts'
-import { sessionCookie } from '../interfaces/api/auth/cookie.ts'
+import { type SessionCookie, sessionCookie } from '../interfaces/api/auth/cookie.ts'
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
 import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
@@ -70,7 +70,7 @@ import { startTlsReports } from './notifications.ts'
 import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
-import { startDomains } from './sending-domains.ts'
+import { type SendingDomains, startDomains } from './sending-domains.ts'
 import { startTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
@@ -114,7 +114,8 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   const listeners = new HttpListeners(context, headers)
   const plain = await listeners.bindPlain()
   const baseUrl = baseUrlOf(config, plain.address())
-  const { accept, preparation, links, broadcasts } = await openSending(context, queueAdmin, baseUrl)
+  const { sending, links, broadcasts } = await openSending(context, queueAdmin, baseUrl)
+  const domains = startDomains(context)
   const metricsRoutesOf = openMetrics(context)
   const routes = routesOf(context, {
     readiness,
@@ -123,12 +124,13 @@ export async function startHttpService(context: AppContext, readiness: Readiness
     requestLog,
     feed,
     queueAdmin,
-    sending: { accept, preparation },
+    sending,
+    domains,
     broadcastRoutes: broadcasts.routes,
     linkRoutes: links.routes,
     baseUrl,
   })
-  stack.defer((await startControl(context)).close)
+  stack.defer((await startControl(context, sending, domains)).close)
   const largeBodies = createLargeBodies(workers.readers)
   const countRequest = countRequests(metrics)
   const createApp = (offered: readonly Route[], pages?: DashboardPages) =>
@@ -138,7 +140,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
       pages,
       findCredential: access.find,
       clientAddressOf,
-      readBody: createReadBody(largeBodies, preparation, clock),
+      readBody: createReadBody(largeBodies, sending.preparation, clock),
       headers,
       spendRequest: rateLimit && createSpendRequest(rateLimit),
       requestLog,
@@ -149,23 +151,16 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   const open = [...metricsRoutesOf({ isOpen: true }), ...routes.filter(({ path }) => path === HEALTH_PATH)]
   const metricsAddress = await listeners.startMetrics(createApp(open))
   await listeners.startChallenges(createApp(routes.filter(({ path }) => path === CHALLENGE_PATH)))
-  const app = createApp(
-    [
-      ...routes,
-      ...openapiRoutes({
-        routes,
-        cookie,
-        regions: Object.keys(config.regions),
-        plans: Object.keys(config.plans),
-      }),
-    ],
-    { find: openPages(DASHBOARD).find, preview: previewOf, enter: largeBodies.enter },
-  )
+  const app = createApp([...routes, ...openapiRoutesOf(config, routes, cookie)], {
+    find: openPages(DASHBOARD).find,
+    preview: previewOf,
+    enter: largeBodies.enter,
+  })
   const addresses = { secureAddress: await listeners.startSecure(app), metricsAddress, baseUrl }
   plain.serve(app)
   broadcasts.start()
   const server = endingFirst(feed, plain)
-  return { server, ...addresses, firstRun, accept, preparation, apiKeys, accessTokens, rateLimit }
+  return { server, ...sending, ...addresses, firstRun, apiKeys, accessTokens, rateLimit }
 }
 
 /** Opens the acceptance of emails, and what sends emails by itself: broadcasts and TLS reports. */
@@ -186,7 +181,7 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
     baseUrl,
   })
   startTlsReports(context, { accept, preparation })
-  return { accept, preparation, links, broadcasts }
+  return { sending: { accept, preparation }, links, broadcasts }
 }
 
 interface RouteServices {
@@ -197,6 +192,7 @@ interface RouteServices {
   feed: EventFeed
   queueAdmin: QueueAdmin
   sending: Sending
+  domains: SendingDomains
   broadcastRoutes: Route[]
   linkRoutes: Route[]
   /** URL of the API. */
@@ -229,7 +225,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
     }),
     ...logRoutesOf(context, services.requestLog),
     ...operatorRoutes(context, services),
-    ...startDomains(context),
+    ...services.domains.routes,
     ...eventRoutesOf(context, { feed: services.feed, isValid: access.isValid }),
     ...templateRoutes({ db, run, clock, newId }),
     ...services.broadcastRoutes,
@@ -239,6 +235,11 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
     ...services.linkRoutes,
     ...readingRoutes(context, baseUrl),
   ].map(namingUnapplied)
+}
+
+/** Returns the routes that describe the others. */
+function openapiRoutesOf({ regions, plans }: Config, routes: Route[], cookie: SessionCookie): Route[] {
+  return openapiRoutes({ routes, cookie, regions: Object.keys(regions), plans: Object.keys(plans) })
 }
 
 /** Creates the first user and API key in an empty database. */
@@ -276,15 +277,12 @@ function operatorRoutes(context: AppContext, { queueAdmin, sending, baseUrl }: R
 }
 
 /** Starts the control socket, which the command line uses while the service runs. */
-function startControl({
-  config,
-  clock,
-  log,
-  store,
-  newId,
-  security,
-  workers,
-}: AppContext): Promise<ControlServer> {
+function startControl(
+  context: AppContext,
+  { accept, preparation }: Sending,
+  { domains, registration }: SendingDomains,
+): Promise<ControlServer> {
+  const { config, clock, log, store, newId, security, workers } = context
   const parts = {
     db: store.db,
     run: store.run,
@@ -295,6 +293,7 @@ function startControl({
     accessTokenPrefix: config.accessTokens.prefix,
     pathsTo: workers.pathsTo,
     examine: () => runDoctor(config, store.db, clock, true),
+    sender: { domains, registration, accept, preparation },
   }
   return startControlServer({ folder: config.dataDir, context: parts, log })
 }

@@ -4,7 +4,11 @@ import type { Config } from '../config/config.ts'
 import { domainAutoconfigureRoutes } from '../interfaces/api/domains/autoconfigure-routes.ts'
 import { domainClaimRoutes } from '../interfaces/api/domains/claim-routes.ts'
 import { domainKeyRoutes } from '../interfaces/api/domains/key-routes.ts'
-import { domainRoutes } from '../interfaces/api/domains/routes.ts'
+import {
+  createRegistration,
+  type DomainRegistration,
+  domainRoutes,
+} from '../interfaces/api/domains/routes.ts'
 import { DEFAULT_REGION } from '../interfaces/api/domains/settings.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,8 +29,14 @@ import { rotateAfterMs } from './key-rotation.ts'
 import { trackingBaseOf } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
+export interface SendingDomains {
+  routes: Route[]
+  domains: Domains
+  registration: DomainRegistration
+}
+
 /** Builds the routes of domains, and starts their checks if this process sends mail. */
-export function startDomains(context: AppContext): Route[] {
+export function startDomains(context: AppContext): SendingDomains {
   const { config, clock, store, stack } = context
   const { db, run } = store
   const { mailHost } = config
@@ -50,15 +60,17 @@ export function startDomains(context: AppContext): Route[] {
   const ownNames = { mailHost, simulatorDomain: config.simulator.domain }
   const { pendingMax } = config.domains
   const regions = Object.keys(config.regions)
-  return [
+  const registration = createRegistration({
+    domains,
+    mailHost,
+    simulatorDomain: ownNames.simulatorDomain,
+    linkPlace,
+    pendingMax,
+    regions,
+  })
+  const routes = [
     ...domainAutoconfigureRoutes({ domains, autoconfigure }),
-    ...domainRoutes({
-      domains,
-      ...ownNames,
-      linkPlace,
-      pendingMax,
-      regions,
-    }),
+    ...domainRoutes({ domains, registration }),
     ...domainClaimRoutes({
       claims: openClaims(context, { inquiries, domains }),
       ownNames,
@@ -68,6 +80,7 @@ export function startDomains(context: AppContext): Route[] {
     }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
   ]
+  return { routes, domains, registration }
 }
 
 function openInquiries({ dns, delivery }: Config, clock: Clock): CheckSessions {

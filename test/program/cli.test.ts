@@ -22,6 +22,7 @@ import { createDatabase, databaseOf, isOnPostgres } from '../kit/database.ts'
 import { startFakeApi } from '../kit/fake-api.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { freePort } from '../kit/free-port.ts'
+import { zoneText } from '../kit/mailhorn.ts'
 import { type Program, printedApiKey, startProgram, verifyDomain } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
@@ -63,6 +64,7 @@ async function runOnce(dataDir: string) {
 interface Scene {
   program: Program
   dataDir: string
+  zone: ScriptedZone
   close(): Promise<void>
 }
 
@@ -78,6 +80,7 @@ async function startScene(): Promise<Scene> {
   return {
     program,
     dataDir,
+    zone,
     async close() {
       await program.close()
       await mx.close()
@@ -249,6 +252,50 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
   const { out } = await type(`email ${sent.id}`)
   assert.match(out, /^grey-1@there\.example \(to\): delivered, 2 attempts\n[\s\S]* Attempt 2, /m)
   assert.match(out, /^ {6}final-dot +\d+ ms {2}250 /m)
+})
+
+test('a domain is added, its records are asked for, and a test email shows the reply of each MX host', async () => {
+  const { dataDir, zone } = service
+  const { type, done } = typed({ dataDir })
+  const added = await done('domains add New.Example')
+  assert.equal([added.name, added.status, added.records.length], ['new.example', 'pending', 6])
+  assert.is((await done('domains add new.example')).id, added.id)
+  const { out: lines } = await type('domains add new.example')
+  assert.match(lines, /^send\.new\.example\. {2}MX {2}10 feedback-smtp\.us-west-2\.mailhorn\.test\.$/m)
+  assert.match(lines, /^_dmarc\.new\.example\. {2}TXT {2}"v=DMARC1; p=none"$/m)
+  assert.match((await type('domains add gmail.com')).err, /^mailhorn: .*gmail\.com/)
+
+  const early = await type('email test ok@there.example --from ann@new.example')
+  assert.is(early.code, 1)
+  assert.match(
+    early.err,
+    /^ {2}_svc\.new\.example: Add a TXT record at _svc\.new\.example with the value svc-verify=/m,
+  )
+  assert.match(
+    (await type('email test ok@there.example --from ann@far.example')).err,
+    /mailhorn domains add far\.example/,
+  )
+  assert.match((await type('email test nobody')).err, /^mailhorn: The address "nobody" has no "@"\.\n$/)
+
+  const both = await type('email test ok@there.example perm-550-511@there.example')
+  assert.is(both.code, 1)
+  assert.match(both.err, /^Sent eml_[\w-]+ from mailhorn@here\.example\.$/m)
+  assert.match(both.out, /^ok@there\.example \(to\): delivered, 1 attempt\n.*: 250 /m)
+  assert.match(both.out, /^perm-550-511@there\.example \(to\): bounced, 1 attempt\n(?:.*\n)+?.*550 5\.1\.1/m)
+
+  zone.add(zoneText(added.records))
+  const sent = await done('email test ok@there.example --from ann@new.example')
+  assert.equal([sent.from, sent.recipients[0].status], ['ann@new.example', 'delivered'])
+  assert.match((await type('email test ok@there.example')).err, /several domains.*--from/)
+})
+
+test('without the service no domain is added and no test email is sent', async t => {
+  const { type } = await stopped(t)
+  for (const line of ['domains add new.example', 'email test ok@there.example']) {
+    const { code, err } = await type(line)
+    assert.is(code, 1)
+    assert.match(err, /^mailhorn: The service is not running\. Start it first/)
+  }
 })
 
 test('where there is no data, nothing is made', async t => {

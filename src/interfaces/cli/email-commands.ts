@@ -3,7 +3,7 @@
  * account.
  */
 
-import { parseWireId, wireId } from '../../lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
 import { type ExplainedEmail, explainParts } from '../../pipeline/queue/explained.ts'
 import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.ts'
@@ -13,7 +13,7 @@ import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-tr
 import type { Explanation } from '../../resources/emails/explanation/explain.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
-import type { CliCommand } from './command.ts'
+import type { CliCommand, Installation } from './command.ts'
 import { CommandError, duration, printable, UsageError } from './control/result.ts'
 
 export const emailCommands: CliCommand[] = [
@@ -27,24 +27,28 @@ export const emailCommands: CliCommand[] = [
       const named = positionals[0]!
       const id = parseWireId('eml', named)
       if (!id) throw new UsageError(`"${named}" is not an email ID; it must begin with eml_`)
-      const { db, clock, pathsTo, isDiskFull } = await open()
-      const trace = await findEmailTrace(db, id)
-      if (!trace) throw new CommandError(`Email ${named} not found.`)
-      const explained = await explainParts(
-        { db, pathsTo, isDiskFull, now: clock.now(), forOperator: true },
-        trace,
-      )
-      const shown = emailJson(trace, explained, holdsOf(await listHolds(db)))
-      return { json: shown, text: emailText(shown, clock.now()) }
+      const installation = await open()
+      const shown = await readEmail(installation, id)
+      if (!shown) throw new CommandError(`Email ${named} not found.`)
+      return { json: shown, text: emailText(shown, installation.clock.now()) }
     },
   },
 ]
+
+/** @returns undefined if there is no such email */
+export async function readEmail(installation: Installation, id: Id): Promise<ShownEmail | undefined> {
+  const { db, clock, pathsTo, isDiskFull } = installation
+  const trace = await findEmailTrace(db, id)
+  if (!trace) return undefined
+  const options = { db, pathsTo, isDiskFull, now: clock.now(), forOperator: true }
+  return emailJson(trace, await explainParts(options, trace), holdsOf(await listHolds(db)))
+}
 
 /** Width of the columns below a host. */
 const PHASE_COLUMNS = 10
 const TIME_COLUMNS = 9
 
-type ShownEmail = ReturnType<typeof emailJson>
+export type ShownEmail = ReturnType<typeof emailJson>
 type ShownRecipient = ShownEmail['recipients'][number]
 type ShownAttempt = ShownRecipient['transcripts'][number]
 type ShownHost = ShownAttempt['hosts'][number]
@@ -103,7 +107,7 @@ function stateOf({ state }: DeliveryRow, isHeld: boolean) {
   }
 }
 
-function emailText(email: ShownEmail, now: number): string {
+export function emailText(email: ShownEmail, now: number): string {
   const head = [
     ['From', email.from],
     ...(['to', 'cc', 'bcc'] as const).map(kind => [HEADINGS[kind], email[kind].join(', ')] as const),

@@ -130,6 +130,7 @@ function guideText({ own, run, settings, written, report }: Guide): string {
       'Start the service, read the first password and API key, and check the installation',
       START[run],
     ),
+    section(6, 'Add the domain of your sender addresses, and send the first email', firstEmail(own, run)),
   ].join('\n\n')
 }
 
@@ -158,6 +159,22 @@ function firewall(own: OwnName): string {
     `nft add rule inet filter input tcp dport { ${ports} } accept`,
     'nft add rule inet filter input udp dport 53 accept',
   ].join('\n')
+}
+
+/** The contact address gets the first email, unless the operator names another one. */
+function firstEmail({ host, email }: OwnName, run: RunMode): string {
+  const program = PROGRAM[run]
+  return `${program} domains add ${getDomain(host) ?? host}
+${program} email test --wait ${email}
+
+The first command prints the DNS records of the domain. The second one waits until nothing is missing any more,
+sends the email, and shows the reply of the mail server or what to do.`
+}
+
+const PROGRAM: Record<RunMode, string> = {
+  package: 'mailhorn',
+  docker: 'docker compose exec mailhorn mailhorn',
+  checkout: '/opt/mailhorn/bin/mailhorn',
 }
 
 const START: Record<RunMode, string> = {

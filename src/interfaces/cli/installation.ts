@@ -163,7 +163,14 @@ async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
   const { db, run, close } = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
   const context = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
   return {
-    context: { ...context, apiKeyPrefix, accessTokenPrefix, pathsTo: async () => new Map(), examine: null },
+    context: {
+      ...context,
+      apiKeyPrefix,
+      accessTokenPrefix,
+      pathsTo: async () => new Map(),
+      sender: null,
+      examine: null,
+    },
     close,
   }
 }

@@ -10,6 +10,7 @@ import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
 import { destinationCliCommands } from './destination-commands.ts'
 import { emailCommands } from './email-commands.ts'
+import { emailTestCommand } from './email-test-command.ts'
 import { importCliCommands } from './import-commands.ts'
 import { initCommand } from './init-command.ts'
 import { keyCliCommands } from './key-commands.ts'
@@ -37,6 +38,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...keyCliCommands,
   ...queueCliCommands,
   ...emailCommands,
+  emailTestCommand,
   ...destinationCliCommands,
   initCommand,
   ...setupCommands,

@@ -6,15 +6,19 @@ import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping
 import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'
+import type { Db } from '../../store/model/schema.ts'
 import { findZoneSerial, publishedPolicy } from '../../store/reading/settings.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
+import type { DoctorReport } from '../doctor/finding.ts'
 import { type CheckedSource, type CliCommand, type CommandInput, textOf } from './command.ts'
+import type { OperationOutput } from './control/operation.ts'
 import { CommandError, printable, table } from './control/result.ts'
+import type { senderOperations } from './control/sender-operations.ts'
 import { failuresText, reportText } from './report-text.ts'
 
 const NO_SOURCES = 'delivery.source_ips is not set: the operating system chooses the source address.'
 const RECORDS_PER_PAGE = 1_000
-const CHECK_INTERVAL_MS = 10_000
+export const CHECK_INTERVAL_MS = 10_000
 
 export const setupCommands: CliCommand[] = [
   {
@@ -25,16 +29,8 @@ export const setupCommands: CliCommand[] = [
   Exits with code 1 if a check failed. Takes up to 20 seconds.`,
     options: { wait: { type: 'boolean' } },
     async run(input) {
-      const { values, say, pause, examine } = input
       const db = await databaseOf(input)
-      const check = () => examine(db, values['data-dir'] as string | undefined)
-      let report = await check()
-      for (let last = ''; values.wait === true && report.status === 'failed'; report = await check()) {
-        const text = failuresText(report)
-        if (text !== last) say(text)
-        last = text
-        await pause(CHECK_INTERVAL_MS)
-      }
+      const report = input.values.wait === true ? await waitForChecks(input, db) : await examined(input, db)
       return { json: report, text: reportText(report), isBad: report.status === 'failed' }
     },
   },
@@ -59,6 +55,23 @@ export const setupCommands: CliCommand[] = [
       const { db, clock } = await open()
       const entries = await reportSources({ ...settings, db }, clock.now())
       return { json: entries.map(warmupJson), text: warmupText(entries) }
+    },
+  },
+  {
+    name: 'domains add',
+    usage: '<name> [--account <id>]',
+    summary: 'Add the domain of your sender addresses, and print its DNS records',
+    details: `  Prints the records of a domain that was added before, too. The service looks for the records, and so does
+  \`mailhorn email test --wait\`.
+  --account <id>  The account; required if there are several.`,
+    options: { account: { type: 'string' } },
+    positionals: { min: 1, max: 1 },
+    async run({ values: { account }, positionals, open }) {
+      const domain = await (await open()).change('domain.add', {
+        name: positionals[0]!,
+        account_id: textOf(account),
+      })
+      return { json: domain, text: domainText(domain) }
     },
   },
   {
@@ -99,6 +112,22 @@ export const setupCommands: CliCommand[] = [
   },
 ]
 
+/** Repeats the checks until none fails; says what fails whenever that changes. */
+export async function waitForChecks(input: CommandInput, db: Db | null): Promise<DoctorReport> {
+  let report = await examined(input, db)
+  for (let last = ''; report.status === 'failed'; report = await examined(input, db)) {
+    const text = failuresText(report)
+    if (text !== last) input.say(text)
+    last = text
+    await input.pause(CHECK_INTERVAL_MS)
+  }
+  return report
+}
+
+function examined({ examine, values }: CommandInput, db: Db | null): Promise<DoctorReport> {
+  return examine(db, textOf(values['data-dir']) ?? undefined)
+}
+
 /** Null if there is no database, as before the first start. */
 async function databaseOf({ open }: CommandInput) {
   try {
@@ -137,6 +166,21 @@ function sourcesText(sources: readonly CheckedSource[]): string {
       ...faults.map(fault => `  ${printable(fault)}`),
     ])
     .join('\n')
+}
+
+type AddedDomain = OperationOutput<(typeof senderOperations)['domain.add']>
+
+/** The records as lines of a zone file. The DMARC policy is no condition of a verification. */
+function domainText({ name, records, status }: AddedDomain): string {
+  const lines = records.map(({ type, host, value, priority }) => {
+    const data = type === 'TXT' ? `"${value}"` : `${value}.`
+    return `${host}.  ${type}  ${priority === undefined ? '' : `${priority} `}${data}`
+  })
+  return [
+    `${name} is ${status === 'pending' ? 'not verified yet' : status.replace('_', ' ')}. Its DNS records:`,
+    ['', ...lines, `_dmarc.${name}.  TXT  "v=DMARC1; p=none"`].join('\n'),
+    '\nLeave the record at _dmarc as it is if there is one already.',
+  ].join('\n')
 }
 
 function recordJson(record: DnsRecord) {

@@ -1,6 +1,6 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
 import type { LinkPlace } from '../../../resources/domains/checks/tracking-host.ts'
 import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
@@ -15,6 +15,23 @@ import { DEFAULT_REGION, domainSettings, readDomainName, readSettings, requireRe
 
 interface DomainRoutesOptions {
   domains: Domains
+  registration: DomainRegistration
+}
+
+/** Registers domains, for `POST /domains` and for the command line. */
+export interface DomainRegistration {
+  /**
+   * @param body that of `POST /domains`
+   * @throws ApiError
+   */
+  register(accountId: Id, body: unknown): Promise<DomainView>
+  view(domain: DomainWithKeys): DomainView
+}
+
+type DomainView = ReturnType<typeof domainView>
+
+interface RegistrationOptions {
+  domains: Domains
   mailHost: string
   simulatorDomain: string
   pendingMax: number
@@ -28,10 +45,10 @@ const changeDomainSchema = z.object(domainSettings)
 const readChangeDomain = bodyReader(changeDomainSchema)
 
 export function domainRoutes(options: DomainRoutesOptions): Route[] {
-  const { domains, mailHost, linkPlace } = options
-  const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
+  const { domains, registration } = options
+  const { view } = registration
   return [
-    createRoute(options, view),
+    createRoute(registration),
     {
       method: 'GET',
       path: '/domains',
@@ -86,10 +103,7 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
   ]
 }
 
-function createRoute(
-  { domains, mailHost, simulatorDomain, pendingMax, regions }: DomainRoutesOptions,
-  view: (domain: DomainWithKeys) => object,
-): Route {
+function createRoute({ register }: DomainRegistration): Route {
   return {
     method: 'POST',
     path: '/domains',
@@ -98,13 +112,23 @@ function createRoute(
     body: createDomainSchema,
     replies: { 201: domainSchema },
     async handle(request) {
-      const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
+      return created(await register(request.credential.accountId, await request.body()))
+    },
+  }
+}
+
+export function createRegistration(options: RegistrationOptions): DomainRegistration {
+  const { domains, mailHost, simulatorDomain, pendingMax, linkPlace, regions } = options
+  const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
+  return {
+    view,
+    async register(accountId, body) {
+      const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(body)
       const name = readDomainName(text, { mailHost, simulatorDomain })
       requireRegion(region, regions)
-      const { accountId } = request.credential
       const domain = await domains.create(accountId, name, region, readSettings(wanted, name))
       if (typeof domain === 'string') throw refusedDomain(domain, { name, pendingMax })
-      return created(view(domain))
+      return view(domain)
     },
   }
 }

@@ -113,7 +113,7 @@ export const keyOperations = {
 }
 
 /** Returns verified domains first, because an unverified domain with the name may belong to somebody else. */
-async function domainsNamed(
+export async function domainsNamed(
   db: Db,
   name: string,
   accountId: Id | null,

@@ -5,6 +5,8 @@
 import type * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { IdSource } from '../../../lib/ids.ts'
+import type { Accept } from '../../../pipeline/accept/accept.ts'
+import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdminCommands } from '../../../pipeline/queue/queue-admin.ts'
@@ -12,9 +14,11 @@ import type { accessTokenCommands } from '../../../resources/accounts/access-tok
 import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts'
 import type { Passwords } from '../../../resources/accounts/password.ts'
 import type { userCommands } from '../../../resources/accounts/user-rows.ts'
+import type { Domains } from '../../../resources/domains/domains.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
+import type { DomainRegistration } from '../../api/domains/routes.ts'
 import type { DoctorReport } from '../../doctor/finding.ts'
 
 /** Dependencies of operations. */
@@ -35,8 +39,18 @@ export interface OperationContext {
   accessTokenPrefix: string
   /** Returns the current delivery state of destinations; empty if the service does not run. */
   pathsTo: PathsTo
+  /** Registers domains and sends emails; null if the service does not run. */
+  sender: RunningSender | null
   /** Runs all diagnostics with the settings of the service; null if it does not run. */
   examine: (() => Promise<DoctorReport>) | null
+}
+
+/** Parts of the running service that add a domain and send the first email. */
+export interface RunningSender {
+  domains: Pick<Domains, 'find' | 'verify'>
+  registration: DomainRegistration
+  accept: Pick<Accept, 'send'>
+  preparation: Pick<Preparation, 'email'>
 }
 
 /** Input and output travel as JSON: plain values, prefixed ids and snake_case names. */

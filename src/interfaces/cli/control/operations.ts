@@ -11,6 +11,7 @@ import {
   operation,
 } from './operation.ts'
 import { queueOperations } from './queue-operations.ts'
+import { senderOperations } from './sender-operations.ts'
 import { userOperations } from './user-operations.ts'
 
 /** Diagnostics run in the service, since the shell of the operator may have other settings. */
@@ -23,6 +24,7 @@ const operations = {
   ...userOperations,
   ...keyOperations,
   ...queueOperations,
+  ...senderOperations,
 }
 
 type Table = typeof operations

@@ -78,6 +78,8 @@ test('init: everything that has to be set up is printed, and the settings are th
     'ns2.mail.example.com.  A  203.0.113.7',
     '203.0.113.7  PTR  mail.example.com.',
     'systemctl enable --now mailhorn',
+    'mailhorn domains add example.com',
+    'mailhorn email test --wait ops@example.com',
   ])
     assert.ok(out.includes(`   ${line}\n`), line)
   assert.is(examined.length, 1)

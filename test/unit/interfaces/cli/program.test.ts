@@ -394,6 +394,7 @@ test('user list, key list, token list: users, keys and tokens are listed', async
     apiKeyPrefix: 're_',
     accessTokenPrefix: 'mh_',
     pathsTo: async () => new Map(),
+    sender: null,
     examine: null,
   }
   const user = { operator: true, account_id: null, new_account: null, password: null }

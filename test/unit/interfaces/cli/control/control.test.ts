@@ -61,6 +61,7 @@ async function open(t: TestContext) {
           .filter(destination => destination === 'mx.there.test')
           .map(destination => [destination, [PATH]]),
       ),
+    sender: null,
     examine: async () => REPORT,
   }
   const refusal = async (name: string, input: unknown) => {
