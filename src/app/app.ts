@@ -44,6 +44,7 @@ import {
   knownSimulatorDomains,
   LOCK_WAIT_MS_MAX,
   openPlans,
+  openServiceMode,
   openServiceStore,
   startDatabaseCheck,
 } from './storage.ts'
@@ -168,6 +169,7 @@ async function openContext(
   })
   stack.defer(reading.stop)
   store.on(UNSEALED, reading.start) // it builds index blocks
+  const serviceMode = await openServiceMode({ log, store })
   const plans = await openPlans({ config, clock, log, store })
   const { feedback: rates, logs } = config
   stack.defer(
@@ -188,7 +190,7 @@ async function openContext(
   })
   stack.defer(() => readers.close())
   return {
-    ...{ config, clock, log, metrics, stack, store, plans, simulatorDomains },
+    ...{ config, clock, log, metrics, stack, store, plans, serviceMode, simulatorDomains },
     newId: createIdSource(),
     security: { secrets, passwords, generateKey, certificates },
     workers: { reader: reading.reader, readers, pathsTo, ...seed },

@@ -13,6 +13,7 @@ import { type LinkBase, linkFault } from '../pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, startBroadcastRunner } from '../pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../pipeline/broadcasts/send.ts'
 import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
+import { SERVICE_MODE } from '../pipeline/queue/service-mode.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { readTemplate } from '../resources/templates/template-rows.ts'
@@ -116,6 +117,7 @@ function startRunner(
   })
   const poll = () => runner.note(clock.now())
   store.on(MISSED, poll)
+  store.on(SERVICE_MODE, poll)
   stack.defer(runner.stop)
   if (!store.isShared) return
   const looking = every(clock, LOOKUP_INTERVAL_MS, poll)

@@ -15,6 +15,7 @@ import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
 import type { PathsTo } from '../pipeline/queue/paths.ts'
+import type { ServiceModeWatch } from '../pipeline/queue/service-mode.ts'
 import type { Passwords } from '../resources/accounts/password.ts'
 import type { Plans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
@@ -32,6 +33,7 @@ export interface AppContext {
   stack: AsyncDisposableStack
   store: Store<ServiceCommands>
   plans: Plans
+  serviceMode: ServiceModeWatch
   /** All domains of the simulator, including former ones. */
   simulatorDomains: ReadonlySet<string>
   security: Security

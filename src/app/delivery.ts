@@ -21,6 +21,7 @@ import {
 } from '../pipeline/delivery/threads.ts'
 import { leaseTerms } from '../pipeline/queue/leases.ts'
 import { createReleaser } from '../pipeline/queue/release.ts'
+import { SERVICE_MODE } from '../pipeline/queue/service-mode.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget, threadCountOf } from './fd-budget.ts'
@@ -75,6 +76,7 @@ export async function startDelivery({
     releaser.note(clock.now())
   }
   store.on(MISSED, poll)
+  store.on(SERVICE_MODE, poll)
   const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, poll) : undefined
   return {
     poll,

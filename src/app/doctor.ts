@@ -39,6 +39,7 @@ import {
 import type { Clock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
 import { openFileLimit } from '../lib/open-files.ts'
+import { readServiceMode } from '../pipeline/queue/service-mode.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
 import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
@@ -79,7 +80,10 @@ export async function runDoctor(
   const records = zoneRecords(config, 0, policyId)
   const addresses = sendingAddresses(config, records)
   const examinations = [
-    serviceState({ isRunning, version, folder: config.dataDir }),
+    serviceState({
+      ...{ isRunning, version, folder: config.dataDir },
+      mode: db ? await readServiceMode(db) : undefined,
+    }),
     outboundOf(config, network),
     reverseNames({ resolver, addresses }),
     ...providerZone({

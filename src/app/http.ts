@@ -99,15 +99,14 @@ interface HttpService extends Sending {
  */
 export async function startHttpService(context: AppContext, readiness: Readiness): Promise<HttpService> {
   const { config, clock, log, metrics, newId, stack, store, workers } = context
-  const { db, run, find } = store
   const cookie = sessionCookie(config.http.baseUrl)
   const clientAddressOf = createClientAddress(config.http.trustedProxies)
   const access = openAccess(context, { cookie, clientAddressOf })
   const { apiKeys, accessTokens } = access
   const rateLimit = rateLimitOf(config, clock)
   const requestLog = startRequestLog(context)
-  const feed = new EventFeed({ db, find, clock, isShared: store.isShared })
-  const queueAdmin = createQueueAdmin({ db, run, clock, newId })
+  const feed = new EventFeed({ db: store.db, find: store.find, clock, isShared: store.isShared })
+  const queueAdmin = createQueueAdmin({ db: store.db, run: store.run, clock, newId })
   await queueAdmin.recover()
   const firstRun = await prepareFirstRunOf(context)
   const headers = headersOfAll(config.http.baseUrl)
@@ -145,6 +144,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
       spendRequest: rateLimit && createSpendRequest(rateLimit),
       requestLog,
       countRequest,
+      serviceMode: context.serviceMode,
       clock,
       log,
     })
@@ -206,7 +206,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
   const { access, sending, baseUrl } = services
   const zone = zoneRecords(config, 0)
   return [
-    ...healthRoutes(services.readiness),
+    ...healthRoutes({ ...services.readiness, serviceMode: context.serviceMode }),
     ...services.metricsRoutes,
     ...wellKnownRoutes({
       db,
@@ -216,7 +216,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
       findPolicy: async () => policyOf(config, zone, await readSetting(db, MTA_STS_MODE)),
     }),
     ...access.routes,
-    ...installationRoutesOf(config, baseUrl),
+    ...installationRoutesOf(context, services.queueAdmin, baseUrl),
     ...usageRoutes({
       accounts: access.accounts,
       db,
@@ -300,7 +300,7 @@ function startControl(
 
 /** Creates the acceptance of emails that all kinds of submission share. */
 function openAccept(
-  { config, simulatorDomains, clock, log, store, plans, newId }: AppContext,
+  { config, simulatorDomains, clock, log, store, plans, serviceMode, newId }: AppContext,
   outbound: Outbound,
   linkTerms: LinkTermsIds,
 ): Accept {
@@ -328,6 +328,7 @@ function openAccept(
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     quotaOf: plans.quotaOf,
     isSuspended: plans.isSuspended,
+    serviceMode,
     linkTerms: async () => linkTerms,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })

@@ -59,6 +59,7 @@ export async function startInboundService(context: AppContext): Promise<AddressI
     connectionsMax: fdBudget(config).smtp,
     trustedProxies: networks(config.smtp.trustedProxies),
     newPerMinute: connectionsPerMinute,
+    isClosed: () => context.serviceMode.current.mode === 'read-only',
     admit: createRcptPolicy({
       reportRecipientOf: recipient =>
         localRecipientOf(recipient, clock.now(), { secrets: security.secrets, mailHost }),

@@ -9,7 +9,8 @@ import { within } from '../lib/clock.ts'
 import { createHistogram, DURATION_BOUNDS_SECONDS } from '../lib/histogram.ts'
 import type { Labels, Metrics } from '../lib/metrics.ts'
 import { attemptDurations, attemptResults, sessionErrors } from '../pipeline/queue/attempt-figures.ts'
-import type { QueueQuestion, QueueView } from '../pipeline/queue/view.ts'
+import { SERVICE_MODES } from '../pipeline/queue/service-mode.ts'
+import { type QueueQuestion, type QueueView, WHOLE_QUEUE } from '../pipeline/queue/view.ts'
 import { WEBHOOK_FIGURES } from '../pipeline/webhooks/dispatch-commands.ts'
 import { ACCEPTED_FIGURE, deliveryFigure } from '../resources/events/record.ts'
 import { DELIVERY_CLASS, type DeliveryStatus } from '../store/model/schema.ts'
@@ -57,11 +58,14 @@ export function countRequests(metrics: Metrics): CountRequest {
  * @returns a function that makes the routes that serve all metrics
  */
 export function openMetrics(context: AppContext): MetricsRoutesOf {
-  const { config, metrics, store, workers, clock } = context
+  const { config, metrics, store, workers, serviceMode, clock } = context
   const tally = (name: string) => store.figures().tallies[name] ?? 0
   const read = (pairs: readonly (readonly [Labels, string])[]) => () =>
     pairs.map(([labels, name]): [Labels, number] => [labels, tally(name)])
   metrics.gauge('build_info', 'Version of the program.', () => [[{ version }, 1]])
+  metrics.gauge('service_mode', 'Mode of the service: 1 for the present one.', () =>
+    SERVICE_MODES.map((mode): [Labels, number] => [{ mode }, serviceMode.current.mode === mode ? 1 : 0]),
+  )
   metrics.total('emails_accepted', 'Emails that were accepted.', () => tally(ACCEPTED_FIGURE))
   metrics.total(
     'deliveries',
@@ -109,7 +113,6 @@ export function openMetrics(context: AppContext): MetricsRoutesOf {
 }
 
 const QUEUE_CLASSES = Object.entries(DELIVERY_CLASS)
-const WHOLE_QUEUE = { by: 'domain', domain: null, accountId: null, limit: 0, offset: 0 } as const
 
 /**
  * Registers the metrics of the queue, which are absent while it cannot be read.

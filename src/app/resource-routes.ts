@@ -3,7 +3,6 @@
  * received mail and downloads, and the description of the installation. `http.ts` adds them to its list.
  * Part of the composition root.
  */
-import type { Config } from '../config/config.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
 import { accountContactRoutes } from '../interfaces/api/contacts/account-contact-routes.ts'
 import { audienceAliasRoutes, contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
@@ -26,6 +25,7 @@ import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
+import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
@@ -37,12 +37,16 @@ import { version } from './version.ts'
 
 /** @param baseUrl URL of the API */
 export function installationRoutesOf(
-  { mailHost, simulator, apiKeys, regions, plans, webhooks, feedback: rates }: Config,
+  { config, store, clock, workers, serviceMode }: AppContext,
+  queueAdmin: QueueAdmin,
   baseUrl: string,
 ): Route[] {
+  const { mailHost, simulator, apiKeys, regions, plans, webhooks, feedback: rates } = config
   return installationRoutes({
+    ...{ serviceMode, queueAdmin, clock, db: store.db, reader: workers.reader },
     describe: () => ({
       version,
+      mode: serviceMode.current.mode,
       base_url: baseUrl,
       mail_host: mailHost,
       laboratory: isLaboratory(mailHost),

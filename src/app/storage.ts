@@ -10,6 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { createOnDemandWorker } from '../lib/on-demand-worker.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { WorkerEnded } from '../lib/worker-rpc.ts'
+import { type ServiceMode, ServiceModeWatch } from '../pipeline/queue/service-mode.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { plansInUse } from '../resources/accounts/account-rows.ts'
 import { createPlans, type Plans } from '../resources/accounts/plans.ts'
@@ -50,6 +51,37 @@ export async function openServiceStore(
       '`database.start_new` is set, but the database is not new; remove the setting',
     )
   return store
+}
+
+/** Reads the mode of the service, and says in the log when it is not the normal one. */
+export async function openServiceMode({
+  log,
+  store,
+}: Pick<AppContext, 'log' | 'store'>): Promise<ServiceModeWatch> {
+  const say = ({ mode, since, reason }: ServiceMode) => {
+    if (since === null) return
+    const level = mode === 'normal' ? 'info' : 'warn'
+    log[level](
+      { event: 'service_mode', mode, since: new Date(since).toISOString(), reason },
+      MODE_TEXTS[mode],
+    )
+  }
+  const watch = await ServiceModeWatch.open(store, {
+    onSwitched: say,
+    onError: error =>
+      log.error(
+        { event: 'service_mode_not_read', err: error },
+        'The mode of the service could not be read; the former one is kept',
+      ),
+  })
+  if (watch.current.mode !== 'normal') say(watch.current)
+  return watch
+}
+
+const MODE_TEXTS = {
+  normal: 'The service is in normal mode',
+  draining: 'The service accepts no new email until its mode is normal; what is queued is delivered',
+  'read-only': 'The service is read-only: it refuses changes and sends nothing until its mode is normal',
 }
 
 /** Creates the plans of accounts, and warns of plans that accounts use and the configuration lacks. */

@@ -8,10 +8,13 @@ import { createIncoming } from '../interfaces/submission/incoming.ts'
 import { type Admission, startSubmissionListener } from '../interfaces/submission/listener.ts'
 import { createMessageReader } from '../interfaces/submission/message-reader.ts'
 import { createSignIn } from '../interfaces/submission/sign-in.ts'
-import { createSubmit } from '../interfaces/submission/submit.ts'
+import { createSubmit, refusalReply } from '../interfaces/submission/submit.ts'
+import type { Id } from '../lib/ids.ts'
 import { networks } from '../lib/networks.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
+import { closedFor } from '../pipeline/accept/refusal.ts'
 import { createMailReport } from '../pipeline/inbound/mail-report.ts'
+import { ReplyError } from '../pipeline/inbound/reply.ts'
 import { foldAddress } from '../protocols/smtp/address.ts'
 import type { AccessTokens } from '../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../resources/accounts/api-keys.ts'
@@ -48,7 +51,7 @@ const PENDING_BYTES_MAX = 256 * 1024 * 1024
 
 /** @throws when a listener cannot be bound */
 export async function startSubmissionService(
-  { config, clock, log, store, metrics, newId, stack, security, workers }: AppContext,
+  { config, clock, log, store, metrics, newId, stack, security, serviceMode, workers }: AppContext,
   { accept, apiKeys, accessTokens, rateLimit }: SubmissionParts,
 ): Promise<SubmissionService> {
   const { mailHost } = config
@@ -57,6 +60,12 @@ export async function startSubmissionService(
   const reader = createMessageReader({ readers: workers.readers, newId, mailHost, hidesOrigin, clock, log })
   const submit = createSubmit(accept, reader)
   const incoming = createIncoming(PENDING_BYTES_MAX)
+  const admit = (accountId: Id) => {
+    const closed = closedFor(serviceMode.current)
+    if (closed) return refusalReply(closed)
+    const hasRoom = rateLimit === undefined || rateLimit.take(accountId) !== undefined
+    return hasRoom ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly')
+  }
   const open = async (name: ListenerName, listen: Place | null, admission: Admission) => {
     if (!listen) return null
     const listener = await startSubmissionListener({
@@ -67,7 +76,7 @@ export async function startSubmissionService(
       mailHost,
       certificates: security.certificates,
       admission,
-      spend: accountId => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
+      admit,
       submit,
       incoming,
       report: createMailReport({ metrics, log, clock }, name),

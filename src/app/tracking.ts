@@ -29,7 +29,7 @@ interface TrackingLinks {
 
 /** @param baseUrl URL of the API */
 export async function startTracking(
-  { config, clock, log, store, stack, security: { secrets } }: AppContext,
+  { config, clock, log, store, stack, serviceMode, security: { secrets } }: AppContext,
   baseUrl: string,
 ): Promise<TrackingLinks> {
   const common = linkHostOf(config)
@@ -51,7 +51,12 @@ export async function startTracking(
   stack.defer(() => visits.close())
   return {
     routes: [
-      ...trackingRoutes({ secrets, visits, clock }),
+      ...trackingRoutes({
+        secrets,
+        visits,
+        clock,
+        isRecorded: () => serviceMode.current.mode !== 'read-only',
+      }),
       ...unsubscribeRoutes({ secrets, store, clock }),
       ...broadcastLinkRoutes(store),
     ],

@@ -19,6 +19,7 @@ import { expireCommands } from '../pipeline/queue/expire.ts'
 import { holdCommands } from '../pipeline/queue/hold.ts'
 import { releaseCommands } from '../pipeline/queue/release.ts'
 import { restoredCommands } from '../pipeline/queue/restored.ts'
+import { serviceModeCommands } from '../pipeline/queue/service-mode.ts'
 import { tlsCommands } from '../pipeline/queue/tls-rows.ts'
 import { warmupCommands } from '../pipeline/queue/warmup-grants.ts'
 import { preferenceCommands } from '../pipeline/tracking/preferences.ts'
@@ -90,6 +91,7 @@ export const commands = {
   ...idempotencyKeyCommands,
   ...releaseCommands,
   ...holdCommands,
+  ...serviceModeCommands,
   ...restoredCommands,
   ...destinationCommands,
   ...adminCommands,

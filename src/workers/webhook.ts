@@ -9,6 +9,7 @@ import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
+import { SERVICE_MODE } from '../pipeline/queue/service-mode.ts'
 import { WEBHOOK_CHANGED } from '../pipeline/webhooks/commands.ts'
 import { Dispatcher } from '../pipeline/webhooks/dispatcher.ts'
 import { stepDueWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
@@ -94,6 +95,7 @@ writer.on(WEBHOOK_CHANGED, ids => {
   for (const id of ids) dispatcher.changed(id as Id)
 })
 writer.on(MISSED, lookAgain)
+writer.on(SERVICE_MODE, lookAgain)
 const looking = every(clock, LOOKUP_INTERVAL_MS, lookAgain)
 lookAgain()
 

@@ -162,7 +162,7 @@ test('a second process on the same folder is refused, and the first goes on', as
     ),
   )
   assert.not.match(second.output, /Password|API key/)
-  assert.equal((await first.call('GET', '/readyz')).body, { status: 'ready' })
+  assert.equal((await first.call('GET', '/readyz')).body, { status: 'ready', mode: 'normal' })
 })
 
 for (const [what, damage, says] of [

@@ -110,7 +110,7 @@ test('a second signal does not make it worse', async t => {
   const end = await ended
   assert.equal([end.code, end.signal], [0, null], end.output)
   const again = await scene.start()
-  assert.equal((await again.call('GET', '/readyz')).body, { status: 'ready' })
+  assert.equal((await again.call('GET', '/readyz')).body, { status: 'ready', mode: 'normal' })
 })
 
 test('SIGINT, as Ctrl-C sends it, stops it as well', async t => {

@@ -58,6 +58,8 @@ const ROUTES_BY_NEED = {
     'POST /destinations/unslow',
     'GET /dns/records',
     'GET /doctor',
+    'GET /installation/mode',
+    'PUT /installation/mode',
     'GET /queue',
     'POST /queue/cancel',
     'POST /queue/hold',

@@ -51,6 +51,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /queue/release', () => ({ domain: 'held.example' })],
   ['POST /queue/retry', () => ({ domain: 'held.example' })],
   ['POST /queue/cancel', () => ({ domain: 'held.example' })],
+  ['PUT /installation/mode', () => ({ mode: 'normal' })],
   ['POST /audiences', () => ({ name: 'a name' })],
   ['PATCH /audiences/:id', () => ({ name: 'a name' })],
   ['POST /segments', () => ({ name: 'a name' })],

@@ -48,6 +48,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       newPerMinute: 0,
+      isClosed: () => false,
       connectionsMax,
       trustedProxies,
       admit,

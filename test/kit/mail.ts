@@ -15,6 +15,7 @@ import {
   type Submission,
 } from '../../src/pipeline/accept/submission.ts'
 import type { Finish } from '../../src/pipeline/queue/commands.ts'
+import { NORMAL_MODE } from '../../src/pipeline/queue/service-mode.ts'
 import { type Mailbox, parseMailbox } from '../../src/protocols/smtp/address.ts'
 import type { Plans } from '../../src/resources/accounts/plans.ts'
 import { packRecord } from '../../src/resources/emails/attempt-record.ts'
@@ -122,6 +123,7 @@ export function postOver(
     feedbackRegions,
     quotaOf,
     isSuspended: async () => false,
+    serviceMode: { current: NORMAL_MODE },
     expireAfterMs: 48 * HOUR_MS,
     linkTerms: () => store.run('linkTerms', { baseUrl: LINK_BASE_URL }),
   }

@@ -6,6 +6,7 @@
 import * as z from 'zod'
 import { shortened } from '../../lib/shortened.ts'
 import { type FieldProblem, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
+import { CLOSED_RETRY_SECONDS } from '../../pipeline/queue/service-mode.ts'
 
 export const ERROR_NAMES = [
   'invalid_idempotency_key',
@@ -101,7 +102,8 @@ export class ApiError extends Error {
 /** Converts a refusal of the accept pipeline into an error of the API. */
 export function apiErrorOf({ refused, message, errors }: Refusal): ApiError {
   const { http, name } = REFUSALS[refused]
-  return new ApiError(http, name, message, { errors })
+  const headers = { ...(refused === 'service_closed' && { 'retry-after': String(CLOSED_RETRY_SECONDS) }) }
+  return new ApiError(http, name, message, { errors, headers })
 }
 
 export function notFound(what: string): ApiError {

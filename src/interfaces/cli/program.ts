@@ -14,6 +14,7 @@ import { emailTestCommand } from './email-test-command.ts'
 import { importCliCommands } from './import-commands.ts'
 import { initCommand } from './init-command.ts'
 import { keyCliCommands } from './key-commands.ts'
+import { modeCliCommands } from './mode-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
 import { restoreCliCommand } from './restore-command.ts'
 import { setupCommands } from './setup-commands.ts'
@@ -39,6 +40,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...queueCliCommands,
   ...emailCommands,
   emailTestCommand,
+  ...modeCliCommands,
   ...destinationCliCommands,
   initCommand,
   ...setupCommands,

@@ -4,6 +4,7 @@ import { existsSync, type StatsFs } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
+import type { ServiceMode } from '../../pipeline/queue/service-mode.ts'
 import { filesForOthers, isForOthers, type StoredFiles } from '../../store/opening/file-modes.ts'
 import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
@@ -45,16 +46,18 @@ interface ServiceOptions {
   version: string
   /** Data folder. */
   folder: string
+  /** Mode of the service; undefined without a database. */
+  mode: ServiceMode | undefined
 }
 
 /** Tells which installation is examined. Without its service, the settings are those of the command. */
-export function serviceState({ isRunning, version, folder }: ServiceOptions): Examination {
+export function serviceState({ isRunning, version, folder, mode }: ServiceOptions): Examination {
   const check = 'service'
   return {
     check,
     examine: async () =>
       isRunning
-        ? [good(check, folder, `Version ${version} is running.`)]
+        ? [modeFinding(folder, version, mode)]
         : [
             bad(
               'warning',
@@ -65,6 +68,23 @@ export function serviceState({ isRunning, version, folder }: ServiceOptions): Ex
             ),
           ],
   }
+}
+
+function modeFinding(folder: string, version: string, mode: ServiceMode | undefined): DoctorFinding {
+  const running = `Version ${version} is running`
+  if (!mode || mode.mode === 'normal') return good('service', folder, `${running}.`)
+  const effect =
+    mode.mode === 'draining'
+      ? 'is draining, so it accepts no new email'
+      : 'is read-only, so it refuses changes and sends nothing'
+  const reason = mode.reason === null ? '' : ` Reason: ${mode.reason}.`
+  return bad(
+    'warning',
+    'service',
+    folder,
+    `${running} and ${effect}.${reason}`,
+    'When the maintenance is over, run `mailhorn mode normal`.',
+  )
 }
 
 /** Rounds down, so that a disk never seems to have more room than it has. */

@@ -66,8 +66,8 @@ interface SubmissionOptions {
   mailHost: string
   certificates: Certificates
   admission: Admission
-  /** Counts a request of the account; returns false when its rate limit is reached. */
-  spend(accountId: Id): boolean
+  /** Counts a message of the account. @returns the reply that refuses it; null to go on */
+  admit(accountId: Id): ReplyError | null
   submit: Submit
   incoming: Incoming
   report: MailReport
@@ -101,7 +101,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, connectionsMax, report, incoming } = options
+  const { isTls, mailHost, certificates, clock, admit, admission, connectionsMax, report, incoming } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -118,8 +118,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     onMailFrom(_sender, session, answer) {
       if (isTooLong(session.envelope.dsn?.envid, ENVID_CHARACTERS_MAX))
         return answer(new ReplyError(501, '5.5.4 ENVID is too long'))
-      const left = spend(senderIn(session, admission).accountId)
-      answer(left ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly'))
+      return answer(admit(senderIn(session, admission).accountId))
     },
     onRcptTo({ address, dsn }, { envelope }, answer) {
       if (isTooLong(dsn?.orcpt, ORCPT_CHARACTERS_MAX))

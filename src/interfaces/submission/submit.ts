@@ -23,7 +23,7 @@ export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageR
 }
 
 /** Maps a refusal of the accept path to an SMTP reply. */
-function refusalReply({ refused, message }: Refusal): ReplyError {
+export function refusalReply({ refused, message }: Refusal): ReplyError {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
   return new ReplyError(Number(code), `${enhanced} ${printableAscii(message, REPLY_CHARACTERS_MAX)}`)
 }

@@ -15,12 +15,13 @@ import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
 import type { BlobReservation, BlobReservations } from '../../store/blobs/reservations.ts'
 import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Find } from '../../store/reading/read.ts'
+import type { ServiceMode } from '../queue/service-mode.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
 import { createInFlightRequests } from './idempotency-in-flight.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
-import { ACCOUNT_SUSPENDED, isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { ACCOUNT_SUSPENDED, closedFor, isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import type { NewEmail } from './store-emails.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 import { transferablesOf } from './transferables.ts'
@@ -46,6 +47,8 @@ interface AcceptOptions extends NewEmailOptions {
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
   isSuspended: Plans['isSuspended']
+  /** Mode of the service at present. */
+  serviceMode: { current: ServiceMode }
   /** Terms of links under the base URL of the installation. */
   linkTerms(): Promise<LinkTermsIds>
 }
@@ -59,6 +62,8 @@ export function createAccept(options: AcceptOptions): Accept {
     async send(sender, prepared, idempotency) {
       const reservation = reservations.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
+        const closed = sender.isService ? undefined : closedFor(options.serviceMode.current)
+        if (closed) return closed
         if (!sender.isService && (await isSuspended(sender.accountId))) return ACCOUNT_SUSPENDED
         const request = await newEmailsOf(options, sender, prepared, reservation)
         if (isRefusal(request)) return request

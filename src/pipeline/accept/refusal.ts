@@ -1,4 +1,5 @@
 /** Refusals of submissions. One table maps each kind to its HTTP and its SMTP reply. */
+import type { ServiceMode } from '../queue/service-mode.ts'
 
 /** `http` and `name` are for the API, whose clients know a closed list of names; `reply` is for SMTP. */
 export const REFUSALS = {
@@ -15,6 +16,7 @@ export const REFUSALS = {
   not_scheduled: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   wrong_state: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
+  service_closed: { http: 503, name: 'application_error', reply: '451 4.3.2' },
   account_suspended: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
   daily_quota: { http: 429, name: 'daily_quota_exceeded', reply: '451 4.7.1' },
   monthly_quota: { http: 429, name: 'monthly_quota_exceeded', reply: '451 4.7.1' },
@@ -45,6 +47,13 @@ export function refuseField(refused: RefusalKind, path: string, message: string)
 export const ACCOUNT_SUSPENDED: Refusal = {
   refused: 'account_suspended',
   message: 'The account is suspended, so new email is refused. Contact the operator of this service.',
+}
+
+/** Refusal of new email in this mode of the service; undefined in the normal mode. */
+export function closedFor({ mode }: Pick<ServiceMode, 'mode'>): Refusal | undefined {
+  if (mode === 'normal') return undefined
+  const state = mode === 'draining' ? 'delivers what is queued and accepts no new email' : 'is read-only'
+  return { refused: 'service_closed', message: `The service ${state} at present. Try again later.` }
 }
 
 /** The topic of another account gives the same answer as a topic that does not exist. */

@@ -7,8 +7,9 @@ import { releaseContents, storeContent } from '../../resources/emails/content-ro
 import { command, type Tx } from '../../store/model/command.ts'
 import type { BroadcastRow, Json, NoUnsubscribeReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
-import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { closedFor, type Refusal, refuseField } from '../accept/refusal.ts'
 import { endHold } from '../queue/hold.ts'
+import { readServiceMode } from '../queue/service-mode.ts'
 import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { contentFault } from './texts.ts'
@@ -79,7 +80,10 @@ export const draftCommands = {
     const refusal =
       refuseContent(fields) ??
       (send &&
-        ((await refuseUnsendable(tx, accountId, fields)) ?? send.linkRefusal ?? refuseSendTime(send.at, now)))
+        (closedFor(await readServiceMode(tx.db)) ??
+          (await refuseUnsendable(tx, accountId, fields)) ??
+          send.linkRefusal ??
+          refuseSendTime(send.at, now)))
     if (refusal) return refusal
     const { html, text, ...words } = fields
     const row: BroadcastRow = {

@@ -10,6 +10,7 @@ import { encodeContent } from '../../resources/emails/content.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { BroadcastRow, Db } from '../../store/model/schema.ts'
+import { isReadOnly } from '../queue/service-mode.ts'
 import { findBroadcast, findDueBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { ExpandInput } from './expand.ts'
@@ -32,13 +33,14 @@ const SLEEP_MS_MAX = 500
 /** Delay after a failed step of a broadcast; other broadcasts continue. */
 const FAILURE_DELAY_MS = 5_000
 
-/** Starts the timer. `note` must be called with the times of `BROADCAST_DUE`. */
+/** Starts the timer. `note` must be called with the times of `BROADCAST_DUE`, and at a switch of the mode. */
 export function startBroadcastRunner(options: RunnerOptions): DueTimer {
   const { db, clock, onError } = options
   return startDueTimer({
     task: 'expand broadcasts',
     clock,
     async work(now) {
+      if (await isReadOnly(db)) return null
       const { due, nextAt } = await findDueBroadcast(db, now)
       if (!due) return nextAt
       const beganAt = clock.monotonic()

@@ -8,8 +8,9 @@ import { command, type Tx } from '../../store/model/command.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
 import type { BroadcastRow, NoUnsubscribeReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
-import type { Refusal } from '../accept/refusal.ts'
+import { closedFor, type Refusal } from '../accept/refusal.ts'
 import { endHold, startHold } from '../queue/hold.ts'
+import { readServiceMode } from '../queue/service-mode.ts'
 import { broadcastFaultOf } from './begin.ts'
 import { findBroadcast } from './broadcast-rows.ts'
 import { type CheckedSendOrder, DRAFT, sendState } from './draft.ts'
@@ -44,6 +45,7 @@ export const sendCommands = {
     if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
     const refusal =
       refuseOtherVersion(row, version) ??
+      closedFor(await readServiceMode(tx.db)) ??
       (await refuseUnsendable(tx, accountId, row)) ??
       send.linkRefusal ??
       refuseSendTime(send.at, now)

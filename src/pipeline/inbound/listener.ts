@@ -37,6 +37,8 @@ export interface InboundListenerOptions {
   trustedProxies?: Networks | undefined
   /** Number of new connections one client network may open per minute; 0 means no limit. */
   newPerMinute: number
+  /** Whether all mail is refused for the moment. */
+  isClosed(): boolean
   admit: RcptPolicy
   /** Opens the blob to which the bytes of a message are written while they are received. */
   openBlob(): BlobStream
@@ -92,10 +94,10 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
       onMailFrom(_sender, { transaction }, answer) {
-        answer(
-          transaction > MESSAGES_PER_CONNECTION_MAX
-            ? new ReplyError(421, '4.7.0 Enough for one connection')
-            : null,
+        if (transaction > MESSAGES_PER_CONNECTION_MAX)
+          return answer(new ReplyError(421, '4.7.0 Enough for one connection'))
+        return answer(
+          options.isClosed() ? new ReplyError(451, '4.3.2 No mail is accepted now, try again later') : null,
         )
       },
       onRcptTo({ address }, { envelope }, answer) {

@@ -14,9 +14,10 @@ import type { AdminAction, adminCommands } from './admin-commands.ts'
 import type { holdCommands, NewHold } from './hold.ts'
 import { coversQueueKey } from './hold-rows.ts'
 import { type DueQueueKey, stepDueQueueKeys } from './queue-key-rows.ts'
+import { ANY_MAIL, type ServiceMode, type serviceModeCommands } from './service-mode.ts'
 import type { QueuePosition, StepInput } from './waiting-mail.ts'
 
-export type QueueAdminCommands = typeof holdCommands & typeof adminCommands
+export type QueueAdminCommands = typeof holdCommands & typeof adminCommands & typeof serviceModeCommands
 
 export interface QueueAdmin {
   /** The first part of the selector that does not exist; undefined when all parts do. */
@@ -34,6 +35,8 @@ export interface QueueAdmin {
    * interrupted.
    */
   recover(): Promise<void>
+  /** Switches the mode of the service. Mail that was held while the service was read-only is queued again. */
+  switchMode(mode: ServiceMode['mode'], reason: string | null): Promise<void>
   /** Returns mail to the queue after a hold with this selector has ended. */
   resume(selector: MailSelector): Promise<void>
 }
@@ -112,6 +115,10 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
       if (!hold) return undefined
       await resume(selector)
       return hold
+    },
+    async switchMode(mode, reason) {
+      const former = await run('setServiceMode', { mode, reason, since: clock.now() })
+      if (former.mode === 'read-only' && mode !== 'read-only') await resume(ANY_MAIL)
     },
     retry: (selector, choice) => walk('retryWaiting', selector, placesOf(db, selector, 'deferred'), choice),
     cancel: (selector, choice) => walk('cancelWaiting', selector, placesOf(db, selector, 'all'), choice),

@@ -14,6 +14,7 @@ import { suppressedEvent, unsubscribed } from '../../resources/events/email-even
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/model/schema.ts'
+import { isReadOnly } from './service-mode.ts'
 
 type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId' | 'topicId'>
 
@@ -22,9 +23,11 @@ export const releaseCommands = {
    * Queues scheduled emails that are due, the earliest first, at most `limit`. An email fails if its domain
    * may not send any more or its topic was deleted; recipients who have opted out of the topic are
    * suppressed. A queued email can no longer be canceled.
-   * @returns the time at which the next email is due, in ms since the epoch; null when none is scheduled
+   * @returns the time at which the next email is due, in ms since the epoch; null when none is scheduled, or
+   * while the service is read-only
    */
   releaseScheduled: command<{ now: number; limit: number }, number | null>(async (tx, { now, limit }) => {
+    if (await isReadOnly(tx.db)) return null
     const due = await tx.db
       .selectFrom('emails')
       .select(['accountId', 'id', 'sender', 'domainId', 'broadcastId', 'topicId'])

@@ -58,6 +58,9 @@ export interface QueueView {
   entries: QueueEntry[]
 }
 
+/** Asks for the numbers of the whole queue without its entries. */
+export const WHOLE_QUEUE = { by: 'domain', domain: null, accountId: null, limit: 0, offset: 0 } as const
+
 /** Age limits in minutes. Each is twice the previous one, as in Postfix `qshape`. */
 export const AGE_LIMITS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const
 const MINUTE_MS = 60_000

@@ -7,6 +7,7 @@ import {
   type WebhookDeliveryRow,
   type WebhookRow,
 } from '../../store/model/schema.ts'
+import { isReadOnly } from '../queue/service-mode.ts'
 import { WEBHOOK_CHANGED } from './commands.ts'
 import { FAILING_MS_MAX } from './retry.ts'
 import { loggedResponse } from './sent-events.ts'
@@ -79,11 +80,12 @@ const DELETED_PER_COMMAND_MAX = 200
 export const WEBHOOK_FIGURES = { delivered: 'webhooks.delivered', failed: 'webhooks.failed' }
 
 export const webhookDispatchCommands = {
-  /** Undefined when the webhook is disabled or gone. */
+  /** Undefined when the webhook is disabled or gone. Nothing is claimed while the service is read-only. */
   claimWebhookDeliveries: concurrent(
     command<WebhookClaim, WebhookClaims | undefined>(async (tx, { webhookId, now, until, limit }) => {
       const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], WEBHOOK_COLUMNS)
       if (!webhook || webhook.enabled === 0) return undefined
+      if (await isReadOnly(tx.db)) return { webhook, deliveries: [], nextAt: null }
       const due = await tx.db
         .selectFrom('webhookDeliveries')
         .select(['id', 'eventId', 'eventType', 'body', 'isTest', 'attempts', 'nextAt'])

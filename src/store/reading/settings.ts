@@ -61,7 +61,7 @@ export async function increaseZoneSerial(tx: Tx): Promise<void> {
 export const settingCommands = {
   putSetting: command<{ key: string; value: string }, void>(async (tx, { key, value }) => {
     const isServed = key === MTA_STS_ID && ((await readSetting(tx.db, key)) ?? '') !== value
-    await put(tx, key, value)
+    await writeSetting(tx, key, value)
     if (isServed) await increaseZoneSerial(tx)
   }),
 
@@ -74,12 +74,13 @@ export const settingCommands = {
   noteZoneRecords: command<{ digest: string; now: number }, void>(async (tx, { digest, now }) => {
     const serial = await findZoneSerial(tx.db)
     if (serial !== undefined && (await readSetting(tx.db, ZONE_DIGEST)) === digest) return
-    await put(tx, ZONE_SERIAL, String(serialAfter(serial, Math.floor(now / 1_000) % SERIALS)))
-    await put(tx, ZONE_DIGEST, digest)
+    await writeSetting(tx, ZONE_SERIAL, String(serialAfter(serial, Math.floor(now / 1_000) % SERIALS)))
+    await writeSetting(tx, ZONE_DIGEST, digest)
   }),
 }
 
-async function put(tx: Tx, key: string, value: string): Promise<void> {
+/** Runs inside a command. */
+export async function writeSetting(tx: Tx, key: string, value: string): Promise<void> {
   await tx.db
     .insertInto('settings')
     .values({ key, value })

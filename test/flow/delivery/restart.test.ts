@@ -189,7 +189,7 @@ test('readiness is reported while the service runs, and its data folder serves n
   assert.equal((await mailhorn.call('GET', '/healthz')).body, { status: 'ok' })
   const { status, body } = await mailhorn.call('GET', '/readyz')
   assert.is(status, 200)
-  assert.equal(body, { status: 'ready' })
+  assert.equal(body, { status: 'ready', mode: 'normal' })
   await startMailhorn({ dataDir: mailhorn.dataDir }).then(
     () => assert.unreachable('started twice'),
     error => assert.match(error.message, 'is in use by another process'),

@@ -252,7 +252,7 @@ test('is answered in the shape that is described, and never by a fault of ours',
 })
 
 test('leaves the service as healthy as it was', async () => {
-  assert.equal((await mailhorn.call('GET', '/readyz')).body, { status: 'ready' })
+  assert.equal((await mailhorn.call('GET', '/readyz')).body, { status: 'ready', mode: 'normal' })
   assert.is(({} as Record<string, unknown>).x, undefined)
   const mail = { from: 'a@here.example', to: 'delivered+healthy@simulator.test', subject: 's', text: 't' }
   await mailhorn.emailWhen(await mailhorn.send(mail), 'delivered')

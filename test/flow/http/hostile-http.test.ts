@@ -212,7 +212,7 @@ for (const [what, line, length, status] of [
     const pieces = [first, smuggled, request('GET /readyz HTTP/1.1')]
     const { replies, closed } = await exchange(mailhorn.baseUrl, pieces, { replyCount: 2 })
     assert.is(replies[0]?.status, status)
-    if (!closed) assert.is(replies[1]?.text, '{"status":"ready"}')
+    if (!closed) assert.is(replies[1]?.text, '{"status":"ready","mode":"normal"}')
     await serves()
   })
 

@@ -5,6 +5,7 @@ import { emailListRoutes } from '../../../src/interfaces/api/emails/list-routes.
 import { createHttpApp } from '../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../src/interfaces/api/server/server.ts'
 import type { Log } from '../../../src/lib/log.ts'
+import { NORMAL_MODE } from '../../../src/pipeline/queue/service-mode.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
@@ -49,6 +50,7 @@ async function open(t: TestContext) {
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},
+    serviceMode: { current: NORMAL_MODE },
     pages: undefined,
     isLinkHost: () => false,
     routes: emailListRoutes({ reader: reading.reader, horizonOf: async () => 0 }),

@@ -240,6 +240,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/lint',
       access: 'session',
+      whileReadOnly: true,
       scopes: ['broadcasts:read'],
       summary: 'Check the content of a broadcast',
       replies: { 200: lintSchema },

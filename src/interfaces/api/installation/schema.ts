@@ -1,5 +1,11 @@
-/** Schema of the facts about the installation. */
+/** Schemas of the facts about the installation, and of the mode of the service. */
 import * as z from 'zod'
+import { lineText } from '../../../lib/line-text.ts'
+import { type ScheduledWork, SERVICE_MODES, type ServiceMode } from '../../../pipeline/queue/service-mode.ts'
+import type { QueueTally } from '../../../pipeline/queue/view.ts'
+import { bodyReader } from '../schema/read.ts'
+import { timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
 
 const limitSchema = z.object({
   alert: z
@@ -16,6 +22,10 @@ export const installationSchema = z
   .object({
     object: z.literal('installation'),
     version: z.string(),
+    mode: z.enum(SERVICE_MODES).meta({
+      description:
+        'Mode of the service: while it is `draining`, it accepts no new email; while it is `read-only`, no changes.',
+    }),
     base_url: z.string().meta({ description: 'Base URL of the API.' }),
     mail_host: z.string().meta({ description: 'Provider host, the target of the DNS records of domains.' }),
     laboratory: z.boolean().meta({
@@ -34,3 +44,42 @@ export const installationSchema = z
   .meta({ id: 'Installation' })
 
 export type InstallationView = z.output<typeof installationSchema>
+
+const count = z.int().min(0)
+
+export const serviceModeSchema = z
+  .object({
+    object: z.literal('service_mode'),
+    mode: z.enum(SERVICE_MODES),
+    since: timeSchema.nullable().meta({ description: 'Null if the mode was never switched.' }),
+    reason: z.string().nullable(),
+    left: z
+      .object({
+        queued: count.meta({ description: 'Deliveries that were not tried yet.' }),
+        deferred: count,
+        in_progress: count,
+        held: count.meta({ description: 'Deliveries on hold, which are not in the other numbers.' }),
+        scheduled_emails: count.meta({ description: 'Scheduled emails; at most 100,000 are counted.' }),
+        broadcasts: count.meta({ description: 'Broadcasts that are scheduled or being sent.' }),
+      })
+      .meta({ description: 'Mail that was accepted and is left to deliver.' }),
+  })
+  .meta({ id: 'ServiceMode' })
+
+export const modeChangeSchema = z.object({ mode: z.enum(SERVICE_MODES), reason: lineText(500).optional() })
+
+/** @throws ApiError 422 */
+export const readModeChange = bodyReader(modeChangeSchema, { emptyMeansAbsent: ['reason'] })
+
+export function serviceModeView(
+  { mode, since, reason }: ServiceMode,
+  { neverTried, deferred, underWay, held }: Pick<QueueTally, 'neverTried' | 'deferred' | 'underWay' | 'held'>,
+  { emails, broadcasts }: ScheduledWork,
+): z.output<typeof serviceModeSchema> {
+  const left = { queued: neverTried, deferred, in_progress: underWay, held }
+  return {
+    object: 'service_mode',
+    ...{ mode, since: timestamp(since), reason },
+    left: { ...left, scheduled_emails: emails, broadcasts },
+  }
+}

@@ -126,6 +126,8 @@ interface RouteShape extends RouteDescription {
   notApplied?: Reasons
   /** Fields whose value an empty string or list removes, while null changes nothing. */
   emptyRemoves?: readonly string[]
+  /** Whether the route works while the service is read-only; by default, GET does. */
+  whileReadOnly?: boolean
   /** Maximum size of the body. Public routes ignore it and have a fixed limit. */
   bodyLimitBytes?: number
 }

@@ -76,6 +76,7 @@ function countRoute({ store, reader }: SegmentRoutesOptions): Route {
     method: 'POST',
     path: '/audiences/:id/segments/count',
     access: 'session',
+    whileReadOnly: true,
     scopes: ['contacts:read'],
     summary: 'Count the contacts that match filters, without saving a segment',
     body: filterQuestionSchema,

@@ -13,11 +13,13 @@ import type { Log } from '../../../lib/log.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { type ThrottledLog, throttledLog } from '../../../lib/throttled-log.ts'
 import { WorkerEnded } from '../../../lib/worker-rpc.ts'
+import { closedFor } from '../../../pipeline/accept/refusal.ts'
+import type { ServiceMode } from '../../../pipeline/queue/service-mode.ts'
 import { forTypedClient, typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { withoutEncodedSecrets } from '../../../resources/request-log/redact.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import { StorageUnavailable } from '../../../store/model/command.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError, apiErrorOf } from '../api-error.ts'
 import type { FindCredential } from '../auth/credentials.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from '../body/body.ts'
 import { readForm } from '../body/form.ts'
@@ -50,6 +52,7 @@ interface HttpAppOptions {
   /** Undefined if requests are not logged. */
   requestLog: RequestLog | undefined
   countRequest: CountRequest
+  serviceMode: { current: ServiceMode }
   clock: Clock
   log: Log
 }
@@ -221,10 +224,17 @@ function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
       if (route.access === 'public') state.isPublic = true
       const credential = await options.findCredential(ctx.req, rules)
       if (credential && !state.isPublic) state.credential = credential
+      requireOpen(route, options.serviceMode.current)
       if (state.credential) options.spendRequest?.(ctx, state.credential.accountId)
       await send(ctx, await answer(options, route, ctx, credential), options)
     }
   }
+}
+
+/** @throws ApiError 503 for a change while the service is read-only */
+function requireOpen({ method, whileReadOnly = method === 'GET' }: Route, mode: ServiceMode) {
+  const closed = mode.mode === 'read-only' && !whileReadOnly && closedFor(mode)
+  if (closed) throw apiErrorOf(closed)
 }
 
 async function answer(

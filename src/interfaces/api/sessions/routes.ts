@@ -55,6 +55,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/login',
       access: 'public',
+      whileReadOnly: true,
       summary: 'Sign in',
       body: loginSchema,
       replies: { 200: signedInSchema },
@@ -78,6 +79,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/logout',
       access: 'session',
+      whileReadOnly: true,
       summary: 'Sign out',
       replies: { 200: signedOutSchema },
       async handle(request) {
@@ -96,23 +98,27 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
         return ok(await view({ id, accountId, email, operator }))
       },
     },
-    {
-      method: 'POST',
-      path: '/auth/password',
-      access: 'session',
-      summary: 'Change the password and end all other sessions',
-      body: passwordChangeSchema,
-      replies: { 200: passwordChangedSchema },
-      async handle(request) {
-        const { currentPassword: current, newPassword: next } = readPasswordChange(await request.body())
-        const session = sessionOf(request)
-        const result = await sessions.changePassword(session, { current, next })
-        if (result.kind === 'too-many') throw tooMany(result.waitMs)
-        if (result.kind === 'refused') throw wrongPassword()
-        return ok({ object: 'user', id: wireId('usr', session.userId), sessions_ended: result.endedCount })
-      },
-    },
+    passwordRoute(sessions),
   ]
+}
+
+function passwordRoute(sessions: AuthRoutesOptions['sessions']): Route {
+  return {
+    method: 'POST',
+    path: '/auth/password',
+    access: 'session',
+    summary: 'Change the password and end all other sessions',
+    body: passwordChangeSchema,
+    replies: { 200: passwordChangedSchema },
+    async handle(request) {
+      const { currentPassword: current, newPassword: next } = readPasswordChange(await request.body())
+      const session = sessionOf(request)
+      const result = await sessions.changePassword(session, { current, next })
+      if (result.kind === 'too-many') throw tooMany(result.waitMs)
+      if (result.kind === 'refused') throw wrongPassword()
+      return ok({ object: 'user', id: wireId('usr', session.userId), sessions_ended: result.endedCount })
+    },
+  }
 }
 
 async function accountOf(db: Db, id: Id) {

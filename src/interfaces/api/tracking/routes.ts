@@ -13,6 +13,8 @@ import type { ApiRequest, Credential, RawHttpReply, Route } from '../route/route
 interface TrackingRoutesOptions {
   secrets: SecretKeys
   visits: Pick<VisitBatcher, 'opened' | 'clicked'>
+  /** Whether opens and clicks are recorded at present. */
+  isRecorded(): boolean
   clock: Clock
 }
 
@@ -26,7 +28,7 @@ const UNKEPT = {
   'referrer-policy': 'no-referrer',
 } as const
 
-export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions): Route[] {
+export function trackingRoutes({ secrets, visits, isRecorded, clock }: TrackingRoutesOptions): Route[] {
   const hitOf = ({ method, headers, clientAddress }: ApiRequest<Credential | null>) => ({
     at: clock.now(),
     visitor: visitorOf(method, headers, clientAddress),
@@ -40,7 +42,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       replies: { 200: 'image/gif' },
       async handle(request): Promise<RawHttpReply> {
         const recipient = orNotFound(readOpenToken(secrets, tokenOf(request.params.token!)), 'Link')
-        visits.opened(recipient, hitOf(request))
+        if (isRecorded()) visits.opened(recipient, hitOf(request))
         return { status: 200, headers: { ...UNKEPT, 'content-type': 'image/gif' }, content: POINT }
       },
     },
@@ -53,7 +55,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       async handle(request): Promise<RawHttpReply> {
         const link = readClickToken(secrets, tokenOf(request.params.token!))
         if (!link || !isWeb(link.target)) throw notFound('Link')
-        visits.clicked(link, hitOf(request))
+        if (isRecorded()) visits.clicked(link, hitOf(request))
         return {
           status: 302,
           headers: { ...UNKEPT, 'content-type': 'text/plain; charset=utf-8', location: link.target },

@@ -3,11 +3,11 @@ import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
+import { ANY_MAIL, SERVICE_MODES } from '../../../pipeline/queue/service-mode.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/model/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
-const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 const DESTINATIONS_MAX = 1_000
 
 const destinationName = z.string().max(4_000)
@@ -53,6 +53,14 @@ export const queueOperations = {
       )
     return { id: wireId('hld', hold.id) }
   }),
+
+  'service.mode': operation(
+    z.object({ mode: z.enum(SERVICE_MODES), reason: z.string().max(500).nullable() }),
+    async (context, { mode, reason }) => {
+      await createQueueAdmin(context).switchMode(mode, reason)
+      return { mode }
+    },
+  ),
 
   /** Returns pairs of a destination and its paths. */
   'destination.paths': operation(

@@ -5,6 +5,7 @@ import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../src/interfaces/api/server/server.ts'
 import { createLog } from '../../../../src/lib/log.ts'
+import { NORMAL_MODE } from '../../../../src/pipeline/queue/service-mode.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -22,6 +23,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},
+    serviceMode: { current: NORMAL_MODE },
     pages: undefined,
     isLinkHost: () => false,
     routes: [

@@ -1,4 +1,5 @@
 /** Tests that pages of links and ACME challenges refuse bodies of ten times their limit. */
+
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
@@ -8,6 +9,7 @@ import { unsubscribeRoutes } from '../../../../src/interfaces/api/unsubscribe/ro
 import { CHALLENGE_PATH, wellKnownRoutes } from '../../../../src/interfaces/api/well-known/routes.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
+import { NORMAL_MODE } from '../../../../src/pipeline/queue/service-mode.ts'
 import { createUnsubscribeToken } from '../../../../src/pipeline/tracking/unsubscribe-token.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { newId } from '../../../kit/new-id.ts'
@@ -29,12 +31,13 @@ async function open(t: TestContext, isOfChallenges: boolean) {
   const count = () => void storedCount++
   const routes: Route[] = [
     ...unsubscribeRoutes({ secrets, store: { ...store, run: (async () => count()) as never }, clock }),
-    ...trackingRoutes({ secrets, visits: { opened: count, clicked: count }, clock }),
+    ...trackingRoutes({ secrets, visits: { opened: count, clicked: count }, isRecorded: () => true, clock }),
     ...wellKnownRoutes({ ...store, clock, mailHost: 'mx.test', secrets, findPolicy: async () => undefined }),
   ]
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},
+    serviceMode: { current: NORMAL_MODE },
     pages: undefined,
     isLinkHost: () => !isOfChallenges,
     routes: isOfChallenges ? routes.filter(({ path }) => path === CHALLENGE_PATH) : routes,

@@ -242,4 +242,25 @@ test('queue destinations: a domain whose destination is not known yet has no nam
   )
 })
 
+test('mode and drain: the mode is switched and shown with what is left', async t => {
+  const { type, json, send } = await open(t)
+  await send('a@there.test', 'b@there.test')
+  assert.match(
+    (await type('mode')).out,
+    /^The service is in normal mode\. Mail is accepted and delivered\.\n/,
+  )
+  const drained = (await type('drain --reason move')).out.split('\n')
+  assert.match(drained[0]!, /^The service is draining since .*Z\. No new email is accepted/)
+  assert.is(drained[1], 'Reason: move')
+  assert.is(
+    drained[2],
+    'Left: 2 queued, 0 deferred, 0 in progress, 0 held; 0 scheduled emails, 0 broadcasts.',
+  )
+  assert.is((await json('drain')).reason, 'move', 'a repeated command changes nothing')
+  assert.is((await json('mode read-only')).mode, 'read-only')
+  assert.is((await json('mode normal')).mode, 'normal')
+  const unknown = await type('mode off')
+  assert.equal([unknown.code, /"off" is not a mode/.test(unknown.err)], [2, true])
+})
+
 test.run()

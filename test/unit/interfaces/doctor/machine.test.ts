@@ -34,9 +34,20 @@ const poll = ({ examine }: Examination) => examine(new AbortController().signal)
 const statuses = async (examination: Examination) => (await poll(examination)).map(({ status }) => status)
 const DAY_MS = 86_400_000
 
+test('service: a mode other than the normal one is a warning with its reason', async () => {
+  const mode = { mode: 'draining', since: 0, reason: 'move' } as const
+  const [finding] = await poll(serviceState({ isRunning: true, version: '1.2.3', folder: '/data', mode }))
+  assert.equal(
+    [finding!.status, finding!.message],
+    ['warning', 'Version 1.2.3 is running and is draining, so it accepts no new email. Reason: move.'],
+  )
+})
+
 test('service: whether it runs with the data folder is said first', async () => {
   const of = async (isRunning: boolean) => {
-    const [finding] = await poll(serviceState({ isRunning, version: '1.2.3', folder: '/data' }))
+    const [finding] = await poll(
+      serviceState({ isRunning, version: '1.2.3', folder: '/data', mode: undefined }),
+    )
     return [finding!.status, finding!.subject, finding!.message]
   }
   assert.equal(await of(true), ['ok', '/data', 'Version 1.2.3 is running.'])

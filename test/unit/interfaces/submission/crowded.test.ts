@@ -55,7 +55,7 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       admission,
-      spend: () => true,
+      admit: () => null,
       submit: async () => '2.0.0 Ok',
       incoming: createIncoming(ROOM_BYTES),
       report: createMailReport(

@@ -32,7 +32,7 @@ async function setUp(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       admission: { signIn },
-      spend: () => true,
+      admit: () => null,
       submit: async () => '2.0.0 Ok',
       incoming: createIncoming(400_000),
       report: createMailReport({ metrics: createMetrics(), log, clock }, 'submission'),

@@ -13,6 +13,7 @@ import { linkFault } from '../../../../src/pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, takeStep } from '../../../../src/pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../../../../src/pipeline/broadcasts/send.ts'
 import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { NORMAL_MODE } from '../../../../src/pipeline/queue/service-mode.ts'
 import type { Quota } from '../../../../src/resources/accounts/plans.ts'
 import type { SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
@@ -66,6 +67,7 @@ export async function openBroadcasts(
       newId,
       quotaOf,
       isSuspended: async () => false,
+      serviceMode: { current: NORMAL_MODE },
       simulatorDomains: new Set([SIMULATOR]),
       feedbackRegions: ['us-west-2'],
     },

@@ -28,7 +28,7 @@ import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
-import type { installationSchema } from '../../../api/installation/schema.ts'
+import type { installationSchema, serviceModeSchema } from '../../../api/installation/schema.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
@@ -88,6 +88,7 @@ export type EmailStatus = EmailRow['status']
 export type Recipient = Email['recipients'][number]
 export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
+export type ServiceMode = z.output<typeof serviceModeSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>
 export type Hold = ListedHold

@@ -10,6 +10,7 @@ import { say } from '../components/feedback.tsx'
 import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
+import { ServiceModeDialog } from '../components/service-mode.tsx'
 import { Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { destinationPlace, emailsAt } from '../labels/places.ts'
@@ -32,6 +33,7 @@ export function QueuePage() {
   const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
   const slowed = useLoad<{ data: Slowed[] }>('/destinations/slow', { everyMs: CALM_MS })
   const [slowing, setSlowing] = useState<string>()
+  const [isSwitching, setSwitching] = useState(false)
   const reload = () => {
     queue.reload()
     holds.reload()
@@ -49,6 +51,7 @@ export function QueuePage() {
           ]}
           onValue={value => query.set({ by: value })}
         />
+        <Button onClick={() => setSwitching(true)}>Maintenance mode</Button>
       </Head>
       <Totals queue={queue.data} />
       <HoldsCard holds={holds.data?.data} reload={reload} />
@@ -70,6 +73,7 @@ export function QueuePage() {
       >
         <Filters query={query} />
       </ResourceList>
+      {isSwitching && <ServiceModeDialog onClose={() => setSwitching(false)} />}
       {slowing && <SlowDialog destination={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
     </>
   )

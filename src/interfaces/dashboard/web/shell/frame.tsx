@@ -7,6 +7,7 @@ import { Button } from '../components/controls.tsx'
 import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { SECTION_GROUPS, type Section, sectionOf } from '../components/sections.ts'
+import { ServiceModeNote } from '../components/service-mode.tsx'
 import { focusFirstRow, openDialog } from './keyboard.ts'
 import { PALETTE_KEYS } from './shortcuts.tsx'
 import { UserMenu } from './user-menu.tsx'
@@ -38,6 +39,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       )}
       <Side isOpen={isOpen} path={path} />
       <main class="page" id="page" tabIndex={-1}>
+        <ServiceModeNote />
         {isForOthers(path) ? (
           <NotThere title="You do not have access to this page">It is for operators of the server.</NotThere>
         ) : (

@@ -7,6 +7,7 @@ import { createHttpApp } from '../../../../../src/interfaces/api/server/app.ts'
 import { createSpendRequest } from '../../../../../src/interfaces/api/server/rate-limit.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
 import { createIdSource } from '../../../../../src/lib/ids.ts'
+import { NORMAL_MODE } from '../../../../../src/pipeline/queue/service-mode.ts'
 import { createRateLimit } from '../../../../../src/resources/accounts/rate-limit.ts'
 import { type BodyReading, openBodyReading } from '../../../../kit/bodies.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
@@ -52,6 +53,7 @@ async function openDoor(t: TestContext) {
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},
+    serviceMode: { current: NORMAL_MODE },
     pages: undefined,
     isLinkHost: () => false,
     routes,

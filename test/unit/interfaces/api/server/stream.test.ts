@@ -5,6 +5,7 @@ import { emailListRoutes } from '../../../../../src/interfaces/api/emails/list-r
 import { createHttpApp } from '../../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
 import type { Log } from '../../../../../src/lib/log.ts'
+import { NORMAL_MODE } from '../../../../../src/pipeline/queue/service-mode.ts'
 import { newId } from '../../../../kit/mail.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -30,6 +31,7 @@ async function openExport(t: TestContext) {
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},
+    serviceMode: { current: NORMAL_MODE },
     pages: undefined,
     isLinkHost: () => false,
     routes: emailListRoutes({
