@@ -111,6 +111,15 @@ if (isOnPostgres) {
     assert.is(counts[2], migrations.length)
   })
 
+  test('PostgreSQL start: there are a least and a greatest id, also before PostgreSQL 18', async t => {
+    const database = createDatabase('')
+    t.after(database.drop)
+    for (const _ of ['new', 'known']) await (await start(database.url)).close()
+    const ids = "(values ('\\x02'::bytea), ('\\x0100'), ('\\x0301')) as ids(id)"
+    const found = database.rows(`select min(id)::text as least, max(id)::text as greatest from ${ids}`)
+    assert.equal(found, [{ least: '\\x0100', greatest: '\\x0301' }])
+  })
+
   test('PostgreSQL start: an empty database is refused and stays empty where data is expected', async t => {
     const database = createDatabase('')
     t.after(database.drop)
