@@ -1,6 +1,8 @@
 /** An address that is new to receivers, over several days. */
 import * as assert from 'uvu/assert'
+import { utcDay } from '../../../../src/lib/periods.ts'
 import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { listWarmupCounts } from '../../../../src/pipeline/queue/warmup-grants.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
@@ -79,6 +81,17 @@ test('mail that expires while it waits fails with the reason', async t => {
   await until(() => count('failed') === 6)
   const [{ error }] = rows<{ error: string }>('select error from emails') as [{ error: string }]
   assert.match(error, 'expired after 48 h: our addresses are being warmed up')
+})
+
+test('a worker that stops returns what it has not sent of its share of the day', async t => {
+  const { send, count, stop, db, clock } = await open(t, [300], [NEW])
+  const counted = async () =>
+    (await listWarmupCounts(db, utcDay(clock.now()))).map(({ address, count }) => `${address} ${count}`)
+  await send(...names(2))
+  await until(() => count('delivered') === 2)
+  assert.equal(await counted(), [`${NEW} 6`])
+  await stop()
+  assert.equal(await counted(), [`${NEW} 2`])
 })
 
 test('attempts during an outage do not count', async t => {
