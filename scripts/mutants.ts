@@ -22,6 +22,8 @@ import { faultsOf, type PlantedFault } from './planted-faults.ts'
 
 /** Number of tests of each kind of nearness. */
 const SIMILAR_TESTS = 12
+/** Number of the nearest tests that run before the others. */
+const FIRST_TESTS = 8
 /** Greatest number of imports from a test to the file, beyond which it is no nearer than any other. */
 const IMPORTS_MAX = 3
 const WINDOW_LINES = 20
@@ -95,15 +97,25 @@ async function failureWith(file: string, fault: PlantedFault): Promise<string | 
   writeFileSync(join(copy, file), text.slice(0, fault.start) + fault.replacement + text.slice(fault.end))
   try {
     const isOnPostgres = OF_POSTGRES.test(file)
-    const failure = await failureAmong(nearestTests(file, fault), isOnPostgres)
+    const failure = await failureAmongNearest(nearestTests(file, fault), isOnPostgres)
     return failure ?? (values.whole ? await failureOf(['test/unit', 'test/flow'], isOnPostgres) : undefined)
   } finally {
     writeFileSync(join(copy, file), text)
   }
 }
 
+/**
+ * The nearest tests run before the others, since they notice most faults. On PostgreSQL all run at once: the
+ * nearest may not open a store, and then none of them runs there.
+ */
+async function failureAmongNearest(paths: readonly string[], isOnPostgres: boolean) {
+  if (isOnPostgres) return failureAmong(paths, isOnPostgres)
+  return (await failureAmong(paths.slice(0, FIRST_TESTS))) ?? failureAmong(paths.slice(FIRST_TESTS))
+}
+
 /** A file that hangs runs once more, alone, since a busy machine is no fault. */
 async function failureAmong(paths: readonly string[], isOnPostgres = false): Promise<string | undefined> {
+  if (paths.length === 0) return undefined
   const failure = await failureOf(paths, isOnPostgres)
   const hanging = failure && HANGING.exec(failure)?.[1]
   if (!hanging) return failure
