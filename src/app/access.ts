@@ -62,7 +62,7 @@ export function openAccess(
     routes: [
       ...authRoutes({ sessions, db, cookie }),
       ...sessionRoutes({ sessions }),
-      ...accountRoutes({ accounts, plans }),
+      ...accountRoutes({ accounts, plans, run, clock }),
       ...apiKeyRoutes({ apiKeys, accessTokens }),
       ...accessTokenRoutes({ accessTokens, now }),
     ],

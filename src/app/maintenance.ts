@@ -3,14 +3,17 @@
  * pause between steps, so that they do not delay requests. Part of the composition root.
  */
 import type { Clock } from '../lib/clock.ts'
-import { createIdSource } from '../lib/ids.ts'
+import { createIdSource, wireId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { type Sweeper, startSweeper } from '../lib/sweeper.ts'
 import { sweepKeys } from '../pipeline/accept/key-sweeper.ts'
+import { ACCOUNT_DELETED, type DeletedAccount } from '../pipeline/deletion/commands.ts'
+import { sweepDeletedAccounts } from '../pipeline/deletion/delete-accounts.ts'
 import { sweepReports } from '../pipeline/inbound/report-rows.ts'
 import { type RateTerms, watchAccountRates } from '../pipeline/queue/account-rates.ts'
 import { sweepDeletedDomains } from '../pipeline/queue/deleted-domains.ts'
 import { sweepDestinations } from '../pipeline/queue/destination-sweeper.ts'
+import { createQueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { sweepStsPolicies } from '../pipeline/queue/tls-rows.ts'
 import { WEBHOOK_CHANGED } from '../pipeline/webhooks/commands.ts'
 import { sweepWebhookDeliveries } from '../pipeline/webhooks/sweep.ts'
@@ -86,6 +89,7 @@ export function startMaintenance({
   const sweepers = [
     start('check bounce and complaint rates', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
+    startDeletions(start, { store, clock, log }),
     ofDeletedAudiences,
     start('finish interrupted imports', 10 * MINUTE_MS, () => sweepImports(deps)),
     ofWebhooks,
@@ -110,4 +114,26 @@ export function startMaintenance({
       await Promise.all(sweepers.map(sweeper => sweeper.stop()))
     },
   }
+}
+
+type Start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) => Sweeper
+
+/** Removes what deleted accounts have left. */
+function startDeletions(
+  start: Start,
+  { store, clock, log }: Pick<SweepersOptions, 'store' | 'clock' | 'log'>,
+): Sweeper {
+  const { db, run, blobs } = store
+  const queueAdmin = createQueueAdmin({ db, run, clock, newId: createIdSource() })
+  const onGone = ({ id, name }: DeletedAccount) =>
+    log.info({ event: 'account_removed', account: wireId('acc', id), name }, 'A deleted account was removed')
+  const sweeper = start('delete accounts', MINUTE_MS, () =>
+    sweepDeletedAccounts({ db, run, blobs, queueAdmin, clock, onGone }),
+  )
+  store.on(ACCOUNT_DELETED, accounts => {
+    for (const { id, name } of accounts as DeletedAccount[])
+      log.warn({ event: 'account_deleted', account: wireId('acc', id), name }, 'An account was deleted')
+    sweeper.runSoon()
+  })
+  return sweeper
 }

@@ -6,6 +6,7 @@ import { acceptCommands } from '../pipeline/accept/commit.ts'
 import { idempotencyKeyCommands } from '../pipeline/accept/key-sweeper.ts'
 import { scheduledCommands } from '../pipeline/accept/scheduled.ts'
 import { broadcastCommands } from '../pipeline/broadcasts/commands.ts'
+import { deletionCommands } from '../pipeline/deletion/commands.ts'
 import { applyReportCommands } from '../pipeline/inbound/apply-report.ts'
 import { listInboundCommands } from '../pipeline/inbound/list-commands.ts'
 import { receiveCommands } from '../pipeline/inbound/receive-commands.ts'
@@ -70,6 +71,7 @@ export const commands = {
   ...userCommands,
   ...signInPlaceCommands,
   ...accountCommands,
+  ...deletionCommands,
   ...apiKeyCommands,
   ...accessTokenCommands,
   ...domainCommands,

@@ -44,6 +44,7 @@ const ROUTES_BY_NEED = {
   operator: [
     'GET /accounts',
     'POST /accounts',
+    'DELETE /accounts/:id',
     'PATCH /accounts/:id',
     'POST /accounts/:id/reset-password',
     'GET /alerts',

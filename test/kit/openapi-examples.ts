@@ -168,6 +168,10 @@ async function callFor(mailhorn: Mailhorn, route: Route, owned: Owned): Promise<
   }
   if (name === 'POST /domains/:id/rotate-keys')
     return { params: { id: (await mailhorn.verifiedDomain('rotated.example')).id } }
+  if (name === 'DELETE /accounts/:id') {
+    const body = { name: 'Former shop', owner_email: 'owner@former.example' }
+    return { params: { id: (await mailhorn.call('POST', '/accounts', { session, body })).body.id } }
+  }
   if (name === 'DELETE /auth/sessions/:id') {
     openSession(mailhorn, 'bearer')
     const { body } = await mailhorn.call('GET', '/auth/sessions', { session })

@@ -24,7 +24,7 @@ const FOLDERS = [
 const PARTS: Record<string, string[][]> = {
   interfaces: [['cli'], ['api', 'submission', 'dashboard'], ['setup'], ['doctor']],
   pipeline: [
-    ['alerts'],
+    ['alerts', 'deletion'],
     ['delivery', 'broadcasts', 'simulator', 'webhooks'],
     ['inbound'],
     ['accept', 'tracking'],

@@ -1,6 +1,6 @@
-/** `mailhorn user …` manages users of the dashboard. */
-import { wireId } from '../../lib/ids.ts'
-import { listUsers } from '../../resources/accounts/user-rows.ts'
+/** `mailhorn user …` manages users of the dashboard, and `mailhorn account delete` deletes an account. */
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { findAccount, listUsers } from '../../resources/accounts/user-rows.ts'
 import { timestamp } from '../api/schema/timestamp.ts'
 import { type CliCommand, type CommandInput, textOf } from './command.ts'
 import { CommandError, printable, table, UsageError } from './control/result.ts'
@@ -89,6 +89,30 @@ ${PASSWORD_DETAILS}`,
         json: reset,
         text: withPassword(`The password of ${reset.address} was reset; ${ended}`, reset.password),
       }
+    },
+  },
+  {
+    name: 'account delete',
+    usage: '<id> [--name <name>]',
+    summary: 'Delete an account with all its data',
+    details: `  --name <name>      The name of the account, which confirms the deletion; without it, the program asks.
+  \`mailhorn user list\` shows the ids of accounts. An account with an operator cannot be deleted.`,
+    options: { name: { type: 'string' } },
+    positionals: { min: 1, max: 1 },
+    async run({ values, positionals: [id], open, ask }) {
+      const { db, change } = await open()
+      const accountId = parseWireId('acc', id!)
+      const account = accountId && (await findAccount(db, accountId))
+      if (!account) throw new CommandError(`Account ${id} not found.`)
+      const name =
+        textOf(values.name) ?? (await ask(`Type the name of the account to delete it (${account.name}):`))
+      if (name !== account.name)
+        throw new CommandError(
+          `The name of the account is "${printable(account.name)}". Nothing was deleted.`,
+        )
+      const deleted = await change('account.delete', { account_id: id! })
+      const text = `Account ${printable(name)} was deleted. Its data is removed in the background while the service runs.`
+      return { json: deleted, text }
     },
   },
 ]

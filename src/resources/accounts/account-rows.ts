@@ -31,6 +31,7 @@ export async function listAccounts(
   const { total } = await db
     .selectFrom('accounts')
     .select(eb => eb.fn.countAll<number>().as('total'))
+    .where('deletedAt', 'is', null)
     .executeTakeFirstOrThrow()
   const rows = await withOwner(db).orderBy('accounts.id', 'desc').limit(limit).offset(offset).execute()
   return { total: Number(total), rows }
@@ -45,7 +46,8 @@ export async function accountNames(db: Db, ids: readonly Id[]): Promise<Map<stri
 
 /** Returns the names of the plans in use. */
 export async function plansInUse(db: Db): Promise<string[]> {
-  return (await db.selectFrom('accounts').select('plan').distinct().execute()).map(({ plan }) => plan)
+  const plans = db.selectFrom('accounts').select('plan').distinct().where('deletedAt', 'is', null)
+  return (await plans.execute()).map(({ plan }) => plan)
 }
 
 export const accountCommands = {

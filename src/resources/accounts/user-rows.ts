@@ -19,7 +19,8 @@ export async function findUser(db: Db, id: Id): Promise<UserRow | undefined> {
 }
 
 export async function findAccount(db: Db, id: Id): Promise<AccountRow | undefined> {
-  return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  const accounts = db.selectFrom('accounts').selectAll().where('deletedAt', 'is', null)
+  return accounts.where('id', '=', id).executeTakeFirst()
 }
 
 /** Lists all users, oldest first. */
@@ -37,7 +38,12 @@ export async function listUsers(
 
 /** Returns the only account; undefined if there are several or none. */
 export async function findOnlyAccount(db: Db): Promise<AccountRow | undefined> {
-  const [account, another] = await db.selectFrom('accounts').selectAll().limit(2).execute()
+  const [account, another] = await db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('deletedAt', 'is', null)
+    .limit(2)
+    .execute()
   return another ? undefined : account
 }
 

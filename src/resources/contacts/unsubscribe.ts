@@ -30,6 +30,8 @@ export async function unsubscribeContact(
   tx: Tx,
   { accountId, email, topicId, at }: Unsubscription,
 ): Promise<number> {
+  const [account] = await tx.rows.find('accounts', [{ id: accountId }], ['deletedAt'])
+  if (!account || account.deletedAt) return 0 // it sends no mail any more
   await rememberOptOut(tx, { accountId, email }, topicId, at)
   const contacts = await contactsByAddress(tx.db, accountId, email)
   for (const contact of contacts)

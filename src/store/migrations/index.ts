@@ -17,6 +17,7 @@ import { up as undoOfBroadcasts } from './010-undo-of-broadcasts.ts'
 import { up as suspendedAccounts } from './011-suspended-accounts.ts'
 import { up as alertSilences } from './012-alert-silences.ts'
 import { up as alertNotices } from './013-alert-notices.ts'
+import { up as deletedAccounts } from './014-deleted-accounts.ts'
 
 export interface Migration {
   name: string
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   { name: '011-suspended-accounts', up: suspendedAccounts },
   { name: '012-alert-silences', up: alertSilences },
   { name: '013-alert-notices', up: alertNotices },
+  { name: '014-deleted-accounts', up: deletedAccounts },
 ]

@@ -3,14 +3,17 @@
  * usage.
  */
 
-import { type Id, sameId } from '../../../lib/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, sameId, wireId } from '../../../lib/ids.ts'
+import { type deletionCommands, HAS_OPERATOR } from '../../../pipeline/deletion/commands.ts'
 import type { Accounts } from '../../../resources/accounts/accounts.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import { notFound, orNotFound } from '../api-error.ts'
+import type { Run } from '../../../store/model/command.ts'
+import { ApiError, notFound, orNotFound } from '../api-error.ts'
 import { isOperator, requireOperator } from '../auth/operator.ts'
 import { type ApiRequest, created, listReply, ok, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
-import { listSchema } from '../schema/reply-schemas.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
   accountChangeSchema,
   accountWithPasswordSchema,
@@ -27,10 +30,12 @@ import {
 interface AccountRoutesOptions {
   accounts: Accounts
   plans: Plans
+  run: Run<typeof deletionCommands>
+  clock: Clock
 }
 
 export function accountRoutes(options: AccountRoutesOptions): Route[] {
-  return [...allAccountsRoutes(options), ...ownAccountRoutes(options)]
+  return [...allAccountsRoutes(options), deleteRoute(options), ...ownAccountRoutes(options)]
 }
 
 /** Routes of all accounts, of which one is open to its own users, too. */
@@ -102,6 +107,23 @@ function allAccountsRoutes({ accounts, plans }: AccountRoutesOptions): Route[] {
       },
     },
   ]
+}
+
+function deleteRoute({ run, clock }: AccountRoutesOptions): Route {
+  return {
+    method: 'DELETE',
+    path: '/accounts/:id',
+    access: 'session',
+    summary: 'Delete an account with all its data (operator)',
+    replies: { 200: deletedSchema('account', 'acc') },
+    async handle(request) {
+      const id = steeredId(request)
+      const result = await run('deleteAccount', { id, now: clock.now() })
+      if (result === 'missing') throw notFound('Account')
+      if (result === 'operator') throw new ApiError(422, 'validation_error', HAS_OPERATOR)
+      return ok({ object: 'account', id: wireId('acc', id), deleted: true })
+    },
+  }
 }
 
 function ownAccountRoutes({ accounts }: AccountRoutesOptions): Route[] {

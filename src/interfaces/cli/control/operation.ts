@@ -7,6 +7,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { IdSource } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
+import type { deletionCommands } from '../../../pipeline/deletion/commands.ts'
 import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdminCommands } from '../../../pipeline/queue/queue-admin.ts'
@@ -30,7 +31,8 @@ export interface OperationContext {
       typeof accessTokenCommands &
       QueueAdminCommands &
       typeof destinationStateCommands &
-      typeof rotationCommands
+      typeof rotationCommands &
+      typeof deletionCommands
   >
   clock: Clock
   newId: IdSource

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
+import { HAS_OPERATOR } from '../../../pipeline/deletion/commands.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { listAccounts } from '../../../resources/accounts/account-rows.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
@@ -55,6 +56,15 @@ export const userOperations = {
       }
     },
   ),
+
+  /** Deletes an account with all its data, which is removed while the service runs. */
+  'account.delete': operation(z.object({ account_id: z.string() }), async (context, { account_id: text }) => {
+    const id = await accountOf(context, text)
+    const result = await context.run('deleteAccount', { id, now: context.clock.now() })
+    if (result === 'operator') throw new OperationRefused(HAS_OPERATOR)
+    if (result === 'missing') throw new OperationRefused(`Account ${text} not found.`)
+    return { account_id: text }
+  }),
 
   /** Ends all sessions of the user. */
   'user.reset_password': operation(

@@ -9,6 +9,8 @@ export interface AccountRow {
   createdAt: number
   /** Time since which new email of the account is refused, in ms since the epoch; null if it is not. */
   suspendedAt: number | null
+  /** Time at which the account was deleted; its rows are being removed. Null or absent if it was not. */
+  deletedAt?: number | null | undefined
 }
 
 export interface UserRow {

@@ -23,7 +23,10 @@ export interface QueueHoldRow extends MailSelector {
   reason: string | null
   origin: HoldOrigin
   createdAt: number
-  /** 1 when the hold is the pause of a broadcast and was not set by the operator. */
+  /**
+   * 1 when the hold belongs to a paused broadcast, a deleted account or the mode of the service, so that it
+   * is neither listed nor released by itself.
+   */
   isPause: Flag
   /** Time of the release; null while the hold is in force. */
   releasedAt: number | null

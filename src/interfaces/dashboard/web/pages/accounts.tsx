@@ -19,6 +19,7 @@ type Open =
   | { kind: 'add' }
   | { kind: 'change'; account: Account }
   | { kind: 'secret'; account: AccountWithPassword }
+  | { kind: 'delete'; account: Account }
 
 export function Accounts() {
   const query = useQuery()
@@ -48,6 +49,9 @@ export function Accounts() {
       {open?.kind === 'change' && (
         <AccountForm account={open.account} plans={plans} onClose={() => setOpen(undefined)} onDone={done} />
       )}
+      {open?.kind === 'delete' && (
+        <DeleteForm account={open.account} onClose={() => setOpen(undefined)} onDone={done} />
+      )}
       {open?.kind === 'secret' && <Secret account={open.account} onClose={() => setOpen(undefined)} />}
     </>
   )
@@ -68,7 +72,7 @@ function columnsOf(props: ActProps): Column<Account>[] {
     { head: 'Plan', width: 104, isExtra: true, text: ({ plan }) => plan },
     { head: 'Status', kind: 'status', width: 104, cell: account => <StatusMark account={account} /> },
     timeColumn('Created', ({ created_at }) => created_at, '–', true),
-    actions(account => <AccountActs account={account} {...props} />, 284),
+    actions(account => <AccountActs account={account} {...props} />, 350),
   ]
 }
 
@@ -88,7 +92,7 @@ function StatusMark({ account: { paused, suspended_at } }: { account: Account })
   return <Mark tone="good">Active</Mark>
 }
 
-/** The own account cannot be suspended. */
+/** The own account can be neither suspended nor deleted. */
 function AccountActs({ account, onOpen, reload }: ActProps & { account: Account }) {
   const isOwn = account.id === signedIn().account.id
   const act = account.suspended_at
@@ -109,6 +113,11 @@ function AccountActs({ account, onOpen, reload }: ActProps & { account: Account 
       <Button small onClick={() => resetPassword(account, onOpen)}>
         Reset password
       </Button>
+      {!isOwn && (
+        <Button small kind="bad" onClick={() => onOpen({ kind: 'delete', account })}>
+          Delete
+        </Button>
+      )}
     </>
   )
 }
@@ -211,6 +220,41 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
             options={plans.map(one => [one, one] as const)}
             fault={error?.of('plan')}
           />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+interface DeleteFormProps {
+  account: Account
+  onClose: () => void
+  onDone: () => void
+}
+
+/** The name is typed to confirm the deletion. */
+function DeleteForm({ account: { id, name }, onClose, onDone }: DeleteFormProps) {
+  const [typed, setTyped] = useState('')
+  return (
+    <FormDialog
+      title={`Delete ${name}?`}
+      act="Delete account"
+      bad
+      disabled={typed.trim() !== name}
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('DELETE', `/accounts/${id}`)
+        say('The account was deleted. Its data is removed in the background.')
+        onDone()
+      }}
+    >
+      {() => (
+        <>
+          <p>
+            Its users and API keys stop working at once, and its queued email is canceled. Emails, contacts,
+            domains and everything else of the account are removed. This cannot be undone.
+          </p>
+          <TextField label={`Type “${name}” to confirm`} value={typed} onValue={setTyped} autofocus />
         </>
       )}
     </FormDialog>
