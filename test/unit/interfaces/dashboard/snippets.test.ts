@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { codeOf } from '../../../../src/interfaces/dashboard/web/reference/snippets.ts'
+import { codeOf, LANGUAGES } from '../../../../src/interfaces/dashboard/web/reference/snippets.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('API reference: code of a call')
@@ -34,6 +34,13 @@ test('a call without a body and a credential has neither', () => {
   const open = { method: 'GET', path: '/healthz', security: [], requestBody: undefined }
   for (const language of ['curl', 'node', 'python'] as const)
     assert.not.match(codeOf(language, open as never, URL), /authorization|json=|-d /i)
+})
+
+test('curl, Node and Python are offered', () => {
+  assert.equal(
+    LANGUAGES.map(([, name]) => name),
+    ['curl', 'Node', 'Python'],
+  )
 })
 
 test.run()
