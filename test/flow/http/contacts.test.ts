@@ -304,6 +304,8 @@ test('a segment that is not made yet is counted, and leaves nothing behind', asy
 for (const [what, filter, path, name] of [
   ['a field that there is not', { field: 'age', op: 'eq', value: 1 }, 'filters[0].field'],
   ['no key', { field: 'properties.', op: 'eq', value: 1 }, 'filters[0].field'],
+  ['NUL in its key', { field: 'properties.a\0', op: 'eq', value: 1 }, 'filters[0].field'],
+  ['half a character in its key', { field: 'properties.\ud800', op: 'eq', value: 1 }, 'filters[0].field'],
   ['an operator that there is not', { field: 'email', op: 'like', value: 'x' }, 'filters[0].op'],
   ['a list to compare with', { field: 'email', op: 'eq', value: ['x'] }, 'filters[0].value'],
   ['too long a text', { field: 'email', op: 'eq', value: LONG }, 'filters[0].value'],

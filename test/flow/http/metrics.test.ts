@@ -52,7 +52,9 @@ test('all counters with known labels are there before anything has happened', as
     'mailhorn_sign_in_attempts_total{protocol="http",result="wrong"}',
     'mailhorn_threads_lost_total{thread="inbound"}',
     'mailhorn_logged_requests_dropped_total',
-    'mailhorn_queue_deliveries{class="broadcast",state="deferred"}',
+    ...['never_tried', 'deferred', 'in_progress', 'held'].map(
+      state => `mailhorn_queue_deliveries{class="broadcast",state="${state}"}`,
+    ),
     'mailhorn_queue_oldest_seconds{class="transactional"}',
     'mailhorn_delivery_session_errors_total{phase="tls"}',
     'mailhorn_delivery_attempt_duration_seconds_count',

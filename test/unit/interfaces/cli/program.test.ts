@@ -422,10 +422,17 @@ test('user list, key list, token list: users, keys and tokens are listed', async
   const [key] = JSON.parse((await runLine('key', 'list', '--json')).out).keys
   assert.equal([key.name, key.domain, key.last_used_at], ['CI', null, null])
   const tokens = await runLine('token', 'list')
-  assert.match(tokens.out, /Robot +mh_\w{5} +Main \[31m +domains:read,emails:send +no +\S+T\S+ +never/)
+  assert.match(
+    tokens.out,
+    /Robot +mh_\w{5} +Main \[31m +domains:read,emails:send +no +2026-11-21T13:01 +never\n/,
+  )
   assert.not.match(tokens.out, /\x1b/)
   const [robot] = JSON.parse((await runLine('token', 'list', '--json')).out).tokens
   assert.equal([robot.scopes, robot.networks, robot.last_used_at], [token.scopes, null, null])
+  for (const table of ['access_tokens', 'api_keys'])
+    change(`update ${table} set last_used_at = ?`, Date.UTC(2026, 10, 20, 9, 5))
+  assert.match((await runLine('token', 'list')).out, / 2026-11-20T09:05\n/)
+  assert.match((await runLine('key', 'list')).out, / 2026-11-20T09:05\n/)
 })
 
 test('queue show: domains are sorted by size, and remote text is one line', async t => {

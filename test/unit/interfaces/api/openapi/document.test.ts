@@ -171,6 +171,9 @@ test('errors are listed for each operation as they apply, with their headers', (
   ])
   assert.equal(statuses('getEmail'), ['200', '401', '403', '404', '429', 'default'])
   assert.equal(statuses('getLiveness'), ['200', '400', 'default'])
+  for (const { operationId, parameters = [] } of operations)
+    if (parameters.some(parameter => parameter.in === 'query'))
+      assert.ok(statuses(operationId).includes('422'), operationId)
   const { TooManyRequests, Unauthorized } = document.components.responses
   for (const name of ['retry-after', 'ratelimit-limit', 'x-request-id'])
     assert.ok(TooManyRequests.headers[name])

@@ -63,6 +63,25 @@ for (const [text, lookUps, voids, ...codes] of [
     )
   })
 
+for (const [target, what] of [
+  ['text.test', 'no SPF record'],
+  ['none.test', 'no SPF record'],
+  ['twice.test', '2 SPF records'],
+])
+  test(`SPF: the include of ${target} is told to have ${what}`, async t => {
+    const { problems } = await spfCost(
+      'send.here.test',
+      `v=spf1 include:${target} -all`,
+      await witnessOf(t, ZONE),
+    )
+    assert.equal(
+      problems.map(({ message }) => message),
+      [
+        `${target}, which the SPF record includes, has ${what}, which makes the whole record invalid (permerror).`,
+      ],
+    )
+  })
+
 test('SPF: counting stops at a limit', async t => {
   const names = Array.from({ length: 10 }, (_, i) => `w${i}.test`)
   const zone = names
