@@ -10,8 +10,7 @@ import type { TextCache } from './texts.ts'
 export interface SearchSources {
   /** In a snapshot. */
   db: Db
-  subjects: TextCache
-  details: TextCache
+  texts: TextCache
 }
 
 export type BlockHead = Pick<EmailSegmentRow, 'id' | 'afterId' | 'lastId' | 'earliestAt' | 'latestAt'>

@@ -10,7 +10,7 @@ import { visibleSince } from '../emails/visible.ts'
 import { type Batch, readExportBatch } from './export.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type EmailPage, listEmails, type SearchPage } from './list.ts'
-import { createTextCache } from './texts.ts'
+import { TextCache } from './texts.ts'
 
 export interface EmailReader {
   /** Returns undefined if the page begins at an email outside the scope. */
@@ -19,22 +19,19 @@ export interface EmailReader {
   readBatch(input: { scope: Scope; filter: EmailFilter; from: Id | null }): Promise<Batch>
 }
 
-/** Memory limit of each cache of texts, about a million subjects of 50 characters. */
-const CACHED_CHARACTERS_MAX = 64 * 1024 * 1024
+/** Limit of the cache, about the subjects and details of a million emails to one recipient each. */
+const CACHED_CHARACTERS_MAX = 128 * 1024 * 1024
 
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
-  const caches = {
-    subjects: createTextCache(CACHED_CHARACTERS_MAX),
-    details: createTextCache(CACHED_CHARACTERS_MAX),
-  }
+  const texts = new TextCache(CACHED_CHARACTERS_MAX)
   return {
     readBatch: ({ scope, filter, from }) =>
-      snapshot(db => readExportBatch({ db, ...caches }, scope, filter, from)),
+      snapshot(db => readExportBatch({ db, texts }, scope, filter, from)),
     listEmails: ({ scope, filter, page }) =>
       snapshot(async db => {
         const edge = page.after ?? page.before
         if (edge && !(await isInScope(db, scope, edge))) return undefined
-        return listEmails({ db, ...caches }, scope, filter, page)
+        return listEmails({ db, texts }, scope, filter, page)
       }),
   }
 }

@@ -145,16 +145,20 @@ async function addId(db: Db, head: BlockHead, id: Id, wanted: Bits, found: Bits)
   if (ordinal >= 0 && hasBit(wanted, ordinal)) setBit(found, ordinal)
 }
 
+type TextKind = 'subjects' | 'details'
+
+const keyOf = (kind: TextKind, blockId: number) => `${kind} ${blockId}`
+
 async function textsOf(
   reads: SearchSources,
-  kind: 'subjects' | 'details',
+  kind: TextKind,
   heads: readonly BlockHead[],
   sizes: ReadonlyMap<number, number>,
 ): Promise<Map<number, Texts>> {
   const all = new Map<number, Texts>()
   const missing: number[] = []
   for (const { id } of heads) {
-    const cached = reads[kind].get(id)
+    const cached = reads.texts.get(keyOf(kind, id))
     if (cached) all.set(id, cached)
     else missing.push(id)
   }
@@ -166,7 +170,7 @@ async function textsOf(
     .execute()
   for (const { id, packed } of rows) {
     const texts = unpackTexts(packed, sizes.get(id)!)
-    reads[kind].put(id, texts)
+    reads.texts.put(keyOf(kind, id), texts)
     all.set(id, texts)
   }
   return all

@@ -62,32 +62,43 @@ function ordinalAt(starts: Uint32Array, low: number, at: number): number {
   return from
 }
 
-/** Cache of unpacked texts. */
-export interface TextCache {
-  get(blockId: number): Texts | undefined
-  put(blockId: number, texts: Texts): void
-}
+/** One in so many texts that have no room is cached nevertheless. */
+const ADMITTED_EVERY = 8
 
-/** @param maxCharacters limit for all texts together; the least recently used are removed */
-export function createTextCache(maxCharacters: number): TextCache {
-  const cache = new Map<number, Texts>()
-  let total = 0
-  return {
-    get(blockId) {
-      const texts = cache.get(blockId)
-      if (!texts) return undefined
-      cache.delete(blockId)
-      cache.set(blockId, texts)
-      return texts
-    },
-    put(blockId, texts) {
-      cache.set(blockId, texts)
-      total += texts.text.length
-      for (const [id, { text }] of cache) {
-        if (total <= maxCharacters) return
-        cache.delete(id)
-        total -= text.length
-      }
-    },
+/**
+ * Caches unpacked texts within a limit of characters for all of them together. A search reads the blocks of
+ * an account in the same order as the one before, so that the least recently used texts are those that it
+ * needs next. If each text that has no room took their place, an account with more texts than fit would find
+ * none.
+ */
+export class TextCache {
+  readonly #texts = new Map<string, Texts>()
+  readonly #maxCharacters: number
+  #characters = 0
+  #withoutRoom = 0
+
+  constructor(maxCharacters: number) {
+    this.#maxCharacters = maxCharacters
+  }
+
+  get(key: string): Texts | undefined {
+    const texts = this.#texts.get(key)
+    if (!texts) return undefined
+    this.#texts.delete(key)
+    this.#texts.set(key, texts)
+    return texts
+  }
+
+  /** The key must not be in the cache. */
+  put(key: string, texts: Texts): void {
+    const characters = this.#characters + texts.text.length
+    if (characters > this.#maxCharacters && ++this.#withoutRoom % ADMITTED_EVERY !== 0) return
+    this.#texts.set(key, texts)
+    this.#characters = characters
+    for (const [oldest, { text }] of this.#texts) {
+      if (this.#characters <= this.#maxCharacters) return
+      this.#texts.delete(oldest)
+      this.#characters -= text.length
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { EmailFilter, Scope } from '../../../../src/resources/search/facets
 import { listEmails, type SearchPage } from '../../../../src/resources/search/list.ts'
 import { createPacker } from '../../../../src/resources/search/pack.ts'
 import type { SearchSources } from '../../../../src/resources/search/parts.ts'
-import { createTextCache } from '../../../../src/resources/search/texts.ts'
+import { TextCache } from '../../../../src/resources/search/texts.ts'
 import { readSearchWords } from '../../../../src/resources/search/words.ts'
 import { command } from '../../../../src/store/model/command.ts'
 import { commands as allCommands } from '../../../../src/workers/commands.ts'
@@ -109,7 +109,7 @@ test('search: a list agrees with the rows after any history of emails and sealin
               else post.domain(account, domain, { status: 'pending' })
             }
           const begin = post.clock.now()
-          const reads = { db: store.db, subjects: createTextCache(100), details: createTextCache(100) }
+          const reads = { db: store.db, texts: new TextCache(100) }
           const at = (share: number) => begin + Math.round(((post.clock.now() - begin) * share) / 100)
           const anything = { accountId, domain: null, horizon: 0 }
           const packer = createPacker({

@@ -3,7 +3,7 @@ import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { EmailFilter } from '../../../../src/resources/search/facets.ts'
 import { listEmails } from '../../../../src/resources/search/list.ts'
 import { createPacker } from '../../../../src/resources/search/pack.ts'
-import { createTextCache } from '../../../../src/resources/search/texts.ts'
+import { TextCache } from '../../../../src/resources/search/texts.ts'
 import { readSearchWords } from '../../../../src/resources/search/words.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -36,7 +36,7 @@ test('search: emails are found by API key, template and origin, before and after
   goes('cc.test', 'mx.cc.test')
   goes('bcc.test', 'many')
   for (let i = 0; i < 60; i++) goes(`d${i}.test`, 'many')
-  const reads = { db: store.db, subjects: createTextCache(100), details: createTextCache(100) }
+  const reads = { db: store.db, texts: new TextCache(100) }
   const scope = { accountId, domain: null, horizon: 0 }
   const find = async (filter: EmailFilter) => {
     const { total, emails } = await listEmails(reads, scope, filter, { limit: 10, offset: 0 })
@@ -91,7 +91,7 @@ test('search: one box finds an email by whatever it is known by, before and afte
     JSON.stringify([{ address: 'dee@bcc.test' }]),
     reset,
   )
-  const reads = { db: store.db, subjects: createTextCache(100), details: createTextCache(100) }
+  const reads = { db: store.db, texts: new TextCache(100) }
   const scope = { accountId, domain: null, horizon: 0 }
   const find = async (search: string, filter: EmailFilter = {}) => {
     const words = readSearchWords(search)
