@@ -55,6 +55,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
       databaseUrl: database.url,
       secretKey,
       passphrase: backup.passphrase,
+      s3: backup.s3,
       version,
       writerThread,
       clock: systemClock,

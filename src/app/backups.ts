@@ -27,7 +27,7 @@ export function startBackups({ config, clock, log, store, stack }: AppContext): 
   const schedule = new BackupSchedule({
     async make() {
       const options: BackupOptions = {
-        ...{ location: store.location, dataDir, folder, version, keep },
+        ...{ location: store.location, dataDir, folder, version, keep, s3: backup.s3 },
         nowMs: clock.now(),
         secret: secretToSeal(config),
       }

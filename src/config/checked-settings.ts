@@ -110,6 +110,22 @@ export function alertWebhookUrl(doc: string): Setting<string | null> {
   }
 }
 
+/** Reads the URL of a store, which may be without TLS on the operator's network. */
+export function optionalUrl(doc: string): Setting<string | null> {
+  const { read, ...setting } = optionalText(doc)
+  return {
+    ...setting,
+    read(raw) {
+      const url = read(raw)
+      if (url === null) return null
+      const { protocol = '', username, password, search, hash } = URL.parse(url) ?? {}
+      if (!/^https?:$/.test(protocol) || username || password || search || hash)
+        throw new SettingFault('must be a URL of the form https://host or http://host:port')
+      return url
+    },
+  }
+}
+
 const SIGNING_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const SECRET_BYTES_MIN = 24
 

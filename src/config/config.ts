@@ -9,6 +9,7 @@ import { PROVIDERS } from '../pipeline/delivery/destinations/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/destinations/smart-host.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { SESSION_TOKEN_PREFIX } from '../resources/accounts/sessions.ts'
+import { faultInS3Address, isS3Address, missingS3Settings } from '../store/backup/s3-address.ts'
 import { FAMILY_NAME, families } from './families.ts'
 import { isLoopback, ownListener, thisMachine } from './own-listeners.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
@@ -146,7 +147,7 @@ function derive(config: Config, root: string): Config {
       email: admin.email || `admin@${mailHost}`,
       credentialsFile: admin.credentialsFile && resolve(dataDir, admin.credentialsFile),
     },
-    backup: { ...backup, folder: backup.folder && resolve(root, backup.folder) },
+    backup: { ...backup, folder: backup.folder && backupFolder(root, backup.folder) },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},
     smartHosts: config.smartHosts ?? {},
@@ -196,11 +197,20 @@ function ambiguousPrefixes({ apiKeys, accessTokens: { prefix } }: Config): strin
     : []
 }
 
-/** Reports a folder of backups that the service cannot or must not write to. */
-function impossibleBackups({ backup: { folder }, dataDir, database }: Config): string[] {
+function backupFolder(root: string, folder: string): string {
+  return isS3Address(folder) ? withoutSlash(folder) : resolve(root, folder)
+}
+
+/** Reports a place of backups that the service cannot or must not write to. */
+function impossibleBackups({ backup: { folder, s3 }, dataDir, database }: Config): string[] {
   if (folder === null) return []
   if (!database.url.startsWith('sqlite:'))
     return ['backup.folder: cannot be combined with a PostgreSQL database, which has its own tools']
+  if (isS3Address(folder)) {
+    const fault = faultInS3Address(folder)
+    if (fault !== undefined) return [`backup.folder: ${fault}`]
+    return missingS3Settings(s3).map(name => `${name}: must be set for ${folder}`)
+  }
   return `${folder}/`.startsWith(`${dataDir}/`)
     ? ['backup.folder: must not be in data_dir: what destroys the data would destroy its backups']
     : []

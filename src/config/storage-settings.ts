@@ -1,6 +1,6 @@
 /** Settings of the database and of its copies. `schema.ts` has all others. */
-import { databaseUrl } from './checked-settings.ts'
-import { flag, integer, optionalText, timeOfDay } from './setting.ts'
+import { databaseUrl, optionalUrl } from './checked-settings.ts'
+import { flag, integer, optionalText, text, timeOfDay } from './setting.ts'
 
 export const database = {
   url: databaseUrl(
@@ -24,7 +24,7 @@ export const database = {
 
 export const backup = {
   folder: optionalText(
-    'Folder to which the running service makes backups on a schedule. A relative path is resolved against the program’s folder. Not with PostgreSQL.',
+    'Folder to which the running service makes backups on a schedule, or `s3://bucket/prefix` for an S3-compatible store. A relative path is resolved against the program’s folder. Not with PostgreSQL.',
   ),
   everyHours: integer(24, 'Time between two scheduled backups, counted from `backup.at`.', {
     min: 1,
@@ -43,4 +43,15 @@ export const backup = {
     'Passphrase that encrypts the secret key in backups; at least 12 characters. Scheduled backups, `mailhorn backup --with-secret-key`, `verify` and `restore` use it.',
     { secret: true },
   ),
+  s3: {
+    endpoint: optionalUrl(
+      'URL of the S3-compatible store that backups to `s3://…` are kept in, such as `https://s3.example.com`. The name of the bucket follows in the path. Off: Amazon S3 in the region.',
+    ),
+    region: text(
+      'us-east-1',
+      'Region of the store. Stores other than that of Amazon have a name of their own, or take any.',
+    ),
+    accessKeyId: optionalText('Access key of the store.'),
+    secretAccessKey: optionalText('Secret of the access key.', { secret: true }),
+  },
 }

@@ -3,6 +3,7 @@
  * priority, and holds the lock of the folder of backups, which the system releases when the process is
  * killed.
  */
+import { systemClock } from '../lib/clock.ts'
 import { serveProcess } from '../lib/serve-process.ts'
 import { stepBack } from '../lib/thread-priority.ts'
 import { type BackupOptions, createBackup, MAKE_BACKUP } from '../store/backup/create.ts'
@@ -12,5 +13,5 @@ const NICENESS = 10
 
 serveProcess<null>(() => {
   stepBack(NICENESS)
-  return { [MAKE_BACKUP]: (options: BackupOptions) => createBackup(options) }
+  return { [MAKE_BACKUP]: (options: BackupOptions) => createBackup(options, systemClock) }
 })

@@ -1,14 +1,18 @@
-/**
- * API of Amazon SES on loopback. It computes the signature of each request by the steps of the documentation,
- * apart from the code that it tests.
- */
-import { createHash, createHmac } from 'node:crypto'
+/** API of Amazon SES on loopback, which checks the signature of each request. */
+import { isSigned } from './aws-signed.ts'
 import { type FakeApi, type FakeReply, type FakeRequest, startFakeApi } from './fake-api.ts'
 
 export const SES_KEYS = {
   AWS_ACCESS_KEY_ID: 'AKIDOFTHEOTHERONE',
   AWS_SECRET_ACCESS_KEY: 'the/secret+of/the/other+one',
   AWS_REGION: 'eu-west-1',
+}
+
+const KEY = {
+  id: SES_KEYS.AWS_ACCESS_KEY_ID,
+  secret: SES_KEYS.AWS_SECRET_ACCESS_KEY,
+  region: SES_KEYS.AWS_REGION,
+  service: 'ses',
 }
 
 export interface SesAccount {
@@ -28,7 +32,7 @@ export interface SesContact {
 
 export function startFakeSes(account: SesAccount): Promise<FakeApi> {
   return startFakeApi({
-    credentials: isSigned,
+    credentials: request => isSigned(request, KEY),
     denied: { status: 403, body: { message: 'The security token included in the request is invalid.' } },
     answer: request => answerOf(account, request),
   })
@@ -107,40 +111,4 @@ function page(key: string, items: readonly unknown[], size: number, token: strin
       ...(next < items.length && { NextToken: `from+${next}/=` }),
     },
   }
-}
-
-const SIGNED = /^AWS4-HMAC-SHA256 Credential=(\S+?)\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/
-
-function isSigned({ method, path, query, headers, body }: FakeRequest): boolean {
-  const header = (name: string) => String(headers[name] ?? '')
-  const [, id, scope = '', names = '', signature] = SIGNED.exec(header('authorization')) ?? []
-  const date = header('x-amz-date')
-  const needed = [
-    ...(body === '' ? [] : ['content-type']),
-    'host',
-    'x-amz-date',
-    ...(header('x-amz-security-token') === '' ? [] : ['x-amz-security-token']),
-  ]
-  if (id !== SES_KEYS.AWS_ACCESS_KEY_ID || names !== needed.join(';')) return false
-  if (scope !== `${date.slice(0, 8)}/${SES_KEYS.AWS_REGION}/ses/aws4_request`) return false
-  const parameters = [...query].map(([name, value]) => `${percent(name)}=${percent(value)}`).sort()
-  let canonical = `${method}\n${percent(path, '/')}\n${parameters.join('&')}\n`
-  for (const name of needed) canonical += `${name}:${header(name)}\n`
-  canonical += `\n${names}\n${createHash('sha256').update(body).digest('hex')}`
-  const digest = createHash('sha256').update(canonical).digest('hex')
-  let key = Buffer.from(`AWS4${SES_KEYS.AWS_SECRET_ACCESS_KEY}`)
-  for (const part of [...scope.split('/'), `AWS4-HMAC-SHA256\n${date}\n${scope}\n${digest}`])
-    key = createHmac('sha256', key).update(part).digest()
-  return key.toString('hex') === signature
-}
-
-/** Writes every byte but those of unreserved characters as a hexadecimal number. */
-function percent(text: string, kept = ''): string {
-  let result = ''
-  for (const byte of Buffer.from(text)) {
-    const character = String.fromCharCode(byte)
-    const isPlain = /[A-Za-z0-9._~-]/.test(character) || kept.includes(character)
-    result += isPlain ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  }
-  return result
 }

@@ -45,7 +45,9 @@ export async function startWebHost({
   const open = new Set<Socket>()
   let connectionCount = 0
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = Buffer.concat(await request.toArray())
+    const pieces = await request.toArray().catch(() => undefined)
+    if (!pieces) return // the client is gone
+    const body = Buffer.concat(pieces)
     const socket = request.socket as Socket & { servername?: string | false | null }
     const { method = '', url: path = '', headers } = request
     const known = {

@@ -40,7 +40,7 @@ const PARTS: Record<string, string[][]> = {
     ['suppressions', 'certificates'],
     ['alerts', 'compat'],
   ],
-  protocols: [['http-client'], ['dns', 'dkim', 'bounces'], ['mime'], ['smtp']],
+  protocols: [['s3'], ['http-client'], ['dns', 'dkim', 'bounces'], ['mime'], ['smtp']],
 }
 /** Only the composition root and the two programs read the configuration. */
 const CONFIG_READERS = ['main.ts, cli.ts', 'app', 'config']

@@ -4,9 +4,13 @@ import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { createSecretKeys } from '../../lib/secret-keys.ts'
 import { rebuildSample } from '../../pipeline/delivery/message/sample.ts'
-import { createBackup, type MadeBackup } from '../../store/backup/create.ts'
-import { type BackupPlace, DATABASE_COPY, findBackup } from '../../store/backup/layout.ts'
+import { type BackupOptions, createBackup, type MadeBackup } from '../../store/backup/create.ts'
+import { type BackupPlace, DATABASE_COPY } from '../../store/backup/layout.ts'
+import { openBackup } from '../../store/backup/open.ts'
+import { isS3Address } from '../../store/backup/s3-address.ts'
 import { type VerifiedBackup, verifyBackup } from '../../store/backup/verify.ts'
+import { findBlob } from '../../store/blobs/blobs.ts'
+import { blobName, INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { isCurrent } from '../../store/migrations/migrate.ts'
 import { databaseExists, locate, openReader } from '../../store/opening/dialect.ts'
 import { readSecret, SECRET_FILE } from '../../store/opening/secret-file.ts'
@@ -21,9 +25,11 @@ const KEEP_MAX = 10_000
 export const backupCliCommands: CliCommand[] = [
   {
     name: 'backup',
-    usage: '<folder> [--keep <n>] [--with-secret-key]',
+    usage: '<folder or s3://bucket/prefix> [--keep <n>] [--with-secret-key]',
     summary: 'Back up the data folder, also while the service runs',
     details: `  <folder>           Folder of backups; it is created. Files that a former backup holds are not copied again.
+  s3://…             Place in an S3-compatible store, with backup.s3.access_key_id and secret_access_key
+                     (MAILHORN_BACKUP_S3_ACCESS_KEY_ID, …), endpoint and region.
   --keep <n>         Afterwards remove all but the newest n backups.
   --with-secret-key  Include the secret key, encrypted with backup.passphrase (MAILHORN_BACKUP_PASSPHRASE, or the
                      file that MAILHORN_BACKUP_PASSPHRASE_FILE names).`,
@@ -32,22 +38,24 @@ export const backupCliCommands: CliCommand[] = [
     async run({ values, positionals, backupSettings }) {
       const keep = keepOf(values.keep)
       const settings = backupSettings(values['data-dir'] as string | undefined)
-      const { dataDir, databaseUrl: url, clock, version } = settings
+      const { dataDir, databaseUrl: url, clock, version, s3 } = settings
       const location = locate({ dataDir, url })
       if (!databaseExists(location))
         throw new CommandError(
           `no database in ${dataDir}: specify the data directory (data_dir or --data-dir)`,
         )
       if (existsSync(dataDir)) actAsOwner(dataDir)
-      const made = await createBackup({
+      const options: BackupOptions = {
         location,
         dataDir,
-        folder: resolve(positionals[0]!),
+        folder: isS3Address(positionals[0]!) ? positionals[0]! : resolve(positionals[0]!),
+        s3,
         nowMs: clock.now(),
         version,
         keep,
         secret: values['with-secret-key'] === true ? secretToSeal(settings) : null,
-      })
+      }
+      const made = await createBackup(options, clock)
       return madeResult(made)
     },
   },
@@ -55,16 +63,20 @@ export const backupCliCommands: CliCommand[] = [
     name: 'verify',
     usage: '<backup>',
     summary: 'Check a backup: hashes, database, schema, files and a sample of messages',
-    details: `  <backup>  A backup, or a folder of backups: its newest one.
+    details: `  <backup>  A backup, or a place of backups (a folder or s3://bucket/prefix): its newest one.
   Prints one line for each fault, and exits with code 1 if there is one. With backup.passphrase, the secret key is
   checked, too.`,
     positionals: { min: 1, max: 1 },
     async run({ positionals, backupSettings }) {
-      const { passphrase } = backupSettings(undefined)
-      const place = findBackup(positionals[0]!)
-      const verified = await verifyBackup(place, passphrase)
-      const sample = verified.faults.length === 0 ? await sampleOf(place, verified) : null
-      return verifiedResult(place, verified, sample)
+      const { passphrase, s3, clock } = backupSettings(undefined)
+      const place = await openBackup(positionals[0]!, s3, clock)
+      try {
+        const verified = await verifyBackup(place, passphrase)
+        const sample = verified.faults.length === 0 ? await sampleOf(place, verified) : null
+        return verifiedResult(place, verified, sample)
+      } finally {
+        await place.close()
+      }
     },
   },
 ]
@@ -138,11 +150,18 @@ type Sample = Awaited<ReturnType<typeof rebuildSample>>
 
 /** @returns null when the database has the schema of another version, so that its messages cannot be read */
 async function sampleOf(place: BackupPlace, { secret }: VerifiedBackup): Promise<Sample | null> {
-  const databaseFile = join(place.path, DATABASE_COPY)
-  const reader = openReader({ kind: 'sqlite', databaseFile, blobFolder: place.pool })
+  const databaseFile = await place.file(DATABASE_COPY)
+  const reader = openReader({ kind: 'sqlite', databaseFile, blobFolder: place.blobFolder })
+  const { db, find, blobs } = reader
+  const read: typeof blobs.read = async (from, hash) => {
+    const row = await findBlob(from, hash)
+    if (row && row.sizeBytes > INLINE_BYTES_MAX) await place.fetchBlob(blobName(hash))
+    return blobs.read(from, hash)
+  }
   try {
-    if (!(await isCurrent(reader.db as unknown as Kysely<unknown>))) return null
-    return await rebuildSample(reader, secret && createSecretKeys(secret), SAMPLE_MAX)
+    if (!(await isCurrent(db as unknown as Kysely<unknown>))) return null
+    const parts = { db, find, blobs: { ...blobs, read } }
+    return await rebuildSample(parts, secret && createSecretKeys(secret), SAMPLE_MAX)
   } finally {
     await reader.db.destroy()
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { PathsTo } from '../../pipeline/queue/paths.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
+import type { S3Settings } from '../../store/backup/s3-address.ts'
 import type { Db } from '../../store/model/schema.ts'
 import type { DoctorReport } from '../doctor/finding.ts'
 import type { Change } from './control/operations.ts'
@@ -50,6 +51,8 @@ export interface BackupSettings {
   secretKey: string | null
   /** Passphrase of the secret key in a backup; null when it is not set. */
   passphrase: string | null
+  /** What is needed to reach backups in an S3-compatible store. */
+  s3: S3Settings
   /** Version of the program. */
   version: string
   /** Entry file of the writer thread. */

@@ -1,10 +1,10 @@
 /** `mailhorn import …` brings an account of another service here. */
 import type { Clock } from '../../lib/clock.ts'
+import { awsCredential } from '../../protocols/http-client/aws-signature.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { textOf } from './command.ts'
 import { CommandError, UsageError } from './control/result.ts'
 import { type Api, type ApiCredential, createApi } from './import/api.ts'
-import { awsCredential } from './import/aws-signature.ts'
 import { listmonkSource } from './import/providers/listmonk.ts'
 import { mailgunSource } from './import/providers/mailgun.ts'
 import { postalSource, readPostalFiles } from './import/providers/postal.ts'

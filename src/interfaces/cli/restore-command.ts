@@ -6,10 +6,12 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { wireId } from '../../lib/ids.ts'
 import type { RestoredMail, restoredCommands } from '../../pipeline/queue/restored.ts'
-import { type BackupPlace, findBackup } from '../../store/backup/layout.ts'
+import type { BackupPlace } from '../../store/backup/layout.ts'
 import { readManifest } from '../../store/backup/manifest.ts'
+import { openBackup } from '../../store/backup/open.ts'
 import { type Restored, restoreBackup } from '../../store/backup/restore.ts'
 import { returnToSnapshot } from '../../store/backup/return.ts'
+import { isS3Address } from '../../store/backup/s3-address.ts'
 import { requireKnownVersion } from '../../store/migrations/migrate.ts'
 import { locate, type StoreLocation } from '../../store/opening/dialect.ts'
 import { openStore } from '../../store/opening/open.ts'
@@ -29,7 +31,7 @@ export const restoreCliCommand: CliCommand = {
   name: 'restore',
   usage: '<backup or snapshot> [--into <data dir>] [--without-secret-key] [--skip-damaged]',
   summary: 'Restore a backup into an empty data folder, or go back to a snapshot, with queued mail on hold',
-  details: `  <backup>              A backup, or a folder of backups: its newest one.
+  details: `  <backup>              A backup, or a place of backups (a folder or s3://bucket/prefix): its newest one.
   <snapshot>            A snapshot that was made before an upgrade, or the folder of snapshots: the newest one of this
                         version's schema. It takes the place of the database in the data directory, which is set aside.
   --into <data dir>     Data directory instead of the configured one. For a backup, it must be empty or missing.
@@ -50,17 +52,17 @@ export const restoreCliCommand: CliCommand = {
       throw new CommandError(
         'database.url is PostgreSQL: restore its dump with pg_restore, see docs/backup.md',
       )
+    const how = {
+      withoutKey: values['without-secret-key'] === true,
+      skipsDamaged: values['skip-damaged'] === true,
+    }
+    if (isS3Address(positionals[0]!)) return restoreFrom(positionals[0]!, location, settings, how)
     const path = resolve(positionals[0]!)
-    const hasBackupOption = values['without-secret-key'] === true || values['skip-damaged'] === true
+    const hasBackupOption = how.withoutKey || how.skipsDamaged
     const snapshot = snapshotOf(path)
     if (snapshot && hasBackupOption)
       throw new UsageError('--without-secret-key and --skip-damaged are for backups, not for snapshots')
-    return snapshot
-      ? goBack(snapshot, location, settings)
-      : restoreFrom(findBackup(path), location, settings, {
-          withoutKey: values['without-secret-key'] === true,
-          skipsDamaged: values['skip-damaged'] === true,
-        })
+    return snapshot ? goBack(snapshot, location, settings) : restoreFrom(path, location, settings, how)
   },
 }
 
@@ -80,14 +82,33 @@ function snapshotOf(path: string): SchemaSnapshot | undefined {
 
 type SqliteStore = StoreLocation & { kind: 'sqlite' }
 
+interface HowToRestore {
+  withoutKey: boolean
+  skipsDamaged: boolean
+}
+
 async function restoreFrom(
+  path: string,
+  location: SqliteStore,
+  settings: BackupSettings,
+  how: HowToRestore,
+): Promise<CliResult> {
+  const place = await openBackup(path, settings.s3, settings.clock)
+  try {
+    return await restorePlace(place, location, settings, how)
+  } finally {
+    await place.close()
+  }
+}
+
+async function restorePlace(
   place: BackupPlace,
   { databaseFile, blobFolder }: SqliteStore,
   settings: BackupSettings,
-  { withoutKey, skipsDamaged }: { withoutKey: boolean; skipsDamaged: boolean },
+  { withoutKey, skipsDamaged }: HowToRestore,
 ): Promise<CliResult> {
   const { dataDir, passphrase } = settings
-  const manifest = readManifest(place.path)
+  const manifest = await readManifest(place)
   requireKnownVersion(manifest.migrations)
   const withKey = manifest.sealed_secret !== null && !withoutKey
   if (withKey && passphrase === null)

@@ -22,11 +22,15 @@ export function* blobListPieces(blobs: Iterable<{ name: string }>): Generator<st
   if (lines.length > 0) yield lines.join('')
 }
 
-/** @returns the names of the files @throws BackupFault when a line is damaged */
-export async function* readBlobList(path: string): AsyncGenerator<string> {
+/**
+ * @param shown path or URL of the list, for messages
+ * @returns the names of the files
+ * @throws BackupFault when a line is damaged
+ */
+export async function* readBlobList(path: string, shown = path): AsyncGenerator<string> {
   for await (const line of createInterface({ input: createReadStream(path) })) {
     const [, hash, name] = LINE.exec(line) ?? []
-    if (name === undefined || name !== hash) throw new BackupFault(`${path} is damaged`)
+    if (name === undefined || name !== hash) throw new BackupFault(`${shown} is damaged`)
     yield name
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Makes a backup of a data folder while the service runs. It is complete or not there: everything is written
- * and synced in a folder with another name, the manifest last, and then the folder is renamed. A process that
- * is killed leaves the former backups as they were.
+ * Makes a backup of a data folder while the service runs. It is complete or not there, in a folder and in a
+ * bucket of an S3-compatible store. A process that is killed leaves the former backups as they were.
  *
- * In: the location of the store and a folder of backups. Out: one more backup in it, recorded in the data
+ * In: the location of the store and the place of backups. Out: one more backup in it, recorded in the data
  * folder. Called by the command line and the process of scheduled backups.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../lib/clock.ts'
 import { synced } from '../../lib/synced.ts'
 import { blobPath, createBlobFiles, findBlob } from '../blobs/blobs.ts'
 import {
@@ -19,31 +19,24 @@ import {
   openReader,
   type StoreLocation,
 } from '../opening/dialect.ts'
-import { FolderInUse, lockFolder } from '../opening/lock.ts'
-import { BackupFault, BackupInProgress, faultOf } from './backup-fault.ts'
+import { BackupFault, faultOf } from './backup-fault.ts'
 import { blobListPieces } from './blob-list.ts'
 import { hashOfFile, writeHashed } from './hashing.ts'
-import {
-  BLOB_LIST,
-  DATABASE_COPY,
-  INCOMPLETE,
-  MANIFEST_FILE,
-  newBackupName,
-  POOL_FOLDER,
-  SEALED_SECRET,
-} from './layout.ts'
+import { BLOB_LIST, DATABASE_COPY, MANIFEST_FILE, SEALED_SECRET } from './layout.ts'
 import { type Manifest, newManifest } from './manifest.ts'
-import { BlobPool } from './pool.ts'
-import { prune } from './prune.ts'
+import { openRepository } from './open.ts'
+import type { FilePool } from './pool.ts'
 import { recordMade } from './record.ts'
-import { requireRoom } from './room.ts'
+import type { BackupRepository } from './repository.ts'
+import type { S3Settings } from './s3-address.ts'
 import { sealSecret } from './sealed-secret.ts'
 
 export interface BackupOptions {
   location: StoreLocation
   dataDir: string
-  /** Folder of backups, which is created when it is missing. */
+  /** Folder of backups, which is created when it is missing, or `s3://bucket/prefix`. */
   folder: string
+  s3: S3Settings
   /** ms since the epoch */
   nowMs: number
   /** Version of the program. */
@@ -77,35 +70,25 @@ const POSTGRES_TEXT =
   'secret key, see "PostgreSQL" in docs/backup.md'
 
 /** @throws BackupFault */
-export async function createBackup(options: BackupOptions): Promise<MadeBackup> {
-  const { folder, location } = options
+export async function createBackup(options: BackupOptions, clock: Clock): Promise<MadeBackup> {
+  const { folder, location, s3, dataDir } = options
   if (location.kind !== 'sqlite') throw new BackupFault(POSTGRES_TEXT)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const lock = lockFolder(folder)
-    try {
-      return await createAlone(options)
-    } finally {
-      lock.release()
-    }
+    const repository = openRepository({ folder, s3, dataDir, clock })
+    return await repository.alone(() => createAlone(options, repository))
   } catch (error) {
-    if (error instanceof FolderInUse) throw new BackupInProgress(`another backup to ${folder} is being made`)
     throw faultOf(error, `the backup to ${folder} failed`)
   }
 }
 
-/** Runs while this process holds the lock of the folder. */
-async function createAlone(options: BackupOptions): Promise<MadeBackup> {
-  const { location, dataDir, folder, nowMs, version, keep, secret } = options
-  await removeIncomplete(folder)
-  const advice = ': free some, keep fewer backups, or use another disk'
-  requireRoom(folder, databaseBytes(location), 'the backup', advice)
-  const name = newBackupName(folder, nowMs)
-  const work = join(folder, INCOMPLETE + name)
-  await mkdir(work, { mode: 0o700 })
+/** Runs while this process alone makes a backup there. */
+async function createAlone(options: BackupOptions, repository: BackupRepository): Promise<MadeBackup> {
+  const { location, dataDir, nowMs, version, keep, secret } = options
+  const { blobFolder } = location
+  const draft = await repository.begin({ nowMs, blobFolder, bytes: databaseBytes(location) })
+  const { name, path, work, pool } = draft
   try {
     const sealed = secret === null ? null : sealSecret(secret.bytes, secret.passphrase)
-    const pool = new BlobPool({ pool: join(folder, POOL_FOLDER), live: location.blobFolder, work })
     const copied = await copyConsistently(location, work, pool)
     const copy = join(work, DATABASE_COPY)
     await synced(copy)
@@ -121,22 +104,18 @@ async function createAlone(options: BackupOptions): Promise<MadeBackup> {
     }
     await pool.sync()
     await writeHashed(join(work, MANIFEST_FILE), [newManifest(parts)])
-    await synced(work)
-    const path = join(folder, name)
-    await rename(work, path)
-    await synced(folder)
-    await synced(dirname(folder))
+    await draft.publish()
     return {
       path,
       databaseBytes: parts.database.bytes,
       blobs: copied.blobs,
       newBlobs: copied.added,
       lostBlobs: copied.lost,
-      removed: await prune(folder, { keep, made: name }),
+      removed: await repository.prune({ keep, made: name }),
       unrecorded: recordedOr(dataDir, path, nowMs),
     }
   } catch (error) {
-    await rm(work, { recursive: true, force: true }).catch(() => {}) // the next backup removes it
+    await draft.discard().catch(() => {}) // the next backup removes it
     throw error
   }
 }
@@ -151,12 +130,6 @@ function recordedOr(dataDir: string, path: string, madeAt: number): string | nul
   }
 }
 
-/** Removes what a killed process has left. The caller holds the lock of the folder. */
-async function removeIncomplete(folder: string): Promise<void> {
-  for (const name of await readdir(folder))
-    if (name.startsWith(INCOMPLETE)) await rm(join(folder, name), { recursive: true, force: true })
-}
-
 interface CopiedFiles {
   blobs: Manifest['blobs']
   added: number
@@ -168,7 +141,7 @@ interface CopiedFiles {
  * those that it names may be deleted afterwards, and the rest after it. When one that came in between was
  * deleted, too, the database is copied again.
  */
-async function copyConsistently(location: StoreLocation, work: string, pool: BlobPool): Promise<CopiedFiles> {
+async function copyConsistently(location: StoreLocation, work: string, pool: FilePool): Promise<CopiedFiles> {
   const copy = join(work, DATABASE_COPY)
   for (let added = 0, copies = 1; ; copies++) {
     for await (const names of createBlobFiles(location.blobFolder).names())
@@ -184,7 +157,7 @@ async function copyConsistently(location: StoreLocation, work: string, pool: Blo
   }
 }
 
-async function addNamed(copy: string, pool: BlobPool): Promise<CopiedFiles> {
+async function addNamed(copy: string, pool: FilePool): Promise<CopiedFiles> {
   const files: CopiedFiles = { blobs: { count: 0, bytes: 0 }, added: 0, lost: [] }
   for (const { name, sizeBytes } of blobFilesInCopy(copy)) {
     files.blobs.count += 1

@@ -2,14 +2,22 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { HashedFile } from './manifest.ts'
+
+export interface HashedFile {
+  bytes: number
+  sha256: string
+}
 
 const PIECE_BYTES = 1024 * 1024
 
-export async function hashOfFile(path: string): Promise<HashedFile> {
+export function hashOfFile(path: string): Promise<HashedFile> {
+  return hashOfPieces(createReadStream(path, { highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>)
+}
+
+export async function hashOfPieces(pieces: AsyncIterable<Buffer>): Promise<HashedFile> {
   const hash = createHash('sha256')
   let bytes = 0
-  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>) {
+  for await (const piece of pieces) {
     hash.update(piece)
     bytes += piece.length
   }

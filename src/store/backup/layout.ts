@@ -1,16 +1,20 @@
 /**
- * Layout of a folder of backups:
+ * Layout of a folder of backups, which is the same in a bucket of an S3-compatible store:
  *
  *     20261128T003000Z/   one backup: mailhorn.db, blobs.sha256, manifest.json, perhaps secret.key.sealed
  *     blobs/ab/abcd…      the files of all backups, each once, named by their SHA-256
  *     incomplete-…/       a backup that is being made or removed
  *     lock                held while a backup is made
  *
- * A backup is complete or not there: its folder gets its name after everything in it was synced.
+ * A backup is complete or not there: its folder gets its name after everything in it was synced. In a bucket,
+ * the manifest is stored last.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { blobPath } from '../blobs/blobs.ts'
 import { BackupFault } from './backup-fault.ts'
+import { type HashedFile, hashOfFile } from './hashing.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const DATABASE_COPY = 'mailhorn.db'
@@ -21,28 +25,88 @@ export const INCOMPLETE = 'incomplete-'
 
 const NAME = /^(\d{8}T\d{6}Z)(?:-(\d+))?$/
 
-/** A complete backup. */
+/** A complete backup, which can be read. What is missing has the code ENOENT. */
 export interface BackupPlace {
   /** Name of its folder, which is the time at which it was made. */
   name: string
+  /** Path or URL, for messages. */
   path: string
-  /** Folder of the files of all backups beside it. */
-  pool: string
+  /** Folder of stored files, of which `fetchBlob` has made sure. */
+  blobFolder: string
+  /** @returns a path at which a file of the backup can be read */
+  file(name: string): Promise<string>
+  /** Copies a file of the backup to a path at which there is none. */
+  copy(name: string, target: string): Promise<void>
+  /** @returns the path or URL of a stored file, for messages */
+  blobPath(name: string): string
+  fetchBlob(name: string): Promise<void>
+  copyBlob(name: string, target: string): Promise<void>
+  hashOfBlob(name: string): Promise<HashedFile>
+  /** Removes what was fetched. */
+  close(): Promise<void>
 }
 
-/** @param nowMs ms since the epoch @returns a name that no backup in the folder has */
-export function newBackupName(folder: string, nowMs: number): string {
+class PlaceInFolder implements BackupPlace {
+  readonly name: string
+  readonly path: string
+  readonly blobFolder: string
+
+  constructor(path: string) {
+    this.name = basename(path)
+    this.path = path
+    this.blobFolder = join(dirname(path), POOL_FOLDER)
+  }
+
+  async file(name: string): Promise<string> {
+    return join(this.path, name)
+  }
+
+  copy(name: string, target: string): Promise<void> {
+    return copyFile(join(this.path, name), target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  }
+
+  blobPath(name: string): string {
+    return blobPath(this.blobFolder, name)
+  }
+
+  async fetchBlob(): Promise<void> {}
+
+  copyBlob(name: string, target: string): Promise<void> {
+    return copyFile(this.blobPath(name), target, constants.COPYFILE_FICLONE)
+  }
+
+  hashOfBlob(name: string): Promise<HashedFile> {
+    return hashOfFile(this.blobPath(name))
+  }
+
+  async close(): Promise<void> {}
+}
+
+/**
+ * @param nowMs ms since the epoch
+ * @param isTaken whether a backup has the name
+ */
+export function newBackupName(nowMs: number, isTaken: (name: string) => boolean): string {
   const at = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '')
-  for (let name = at, n = 2; ; name = `${at}-${n++}`) if (!existsSync(join(folder, name))) return name
+  for (let name = at, n = 2; ; name = `${at}-${n++}`) if (!isTaken(name)) return name
+}
+
+/** @returns the names of backups among others, the oldest first */
+export function backupNames(names: readonly string[]): string[] {
+  return names.filter(name => NAME.test(name)).sort(byTime)
+}
+
+/** @returns the oldest entries but the last few; none when all stay */
+export function beyond<T>(entries: readonly T[], keep: number | null): T[] {
+  return keep === null ? [] : entries.slice(0, Math.max(0, entries.length - keep))
 }
 
 /** Lists the complete backups in a folder, the oldest first. */
 export function listBackups(folder: string): BackupPlace[] {
   if (!existsSync(folder)) return []
-  return readdirSync(folder)
-    .filter(name => NAME.test(name) && existsSync(join(folder, name, MANIFEST_FILE)))
-    .sort(byTime)
-    .map(name => placeOf(join(folder, name)))
+  return backupNames(readdirSync(folder))
+    .filter(name => existsSync(join(folder, name, MANIFEST_FILE)))
+    .map(name => new PlaceInFolder(join(folder, name)))
 }
 
 function byTime(one: string, other: string): number {
@@ -60,7 +124,7 @@ export function findBackup(path: string): BackupPlace {
   const folder = resolve(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new BackupFault(`there is no folder ${folder}`)
-  if (existsSync(join(folder, MANIFEST_FILE))) return placeOf(folder)
+  if (existsSync(join(folder, MANIFEST_FILE))) return new PlaceInFolder(folder)
   const newest = listBackups(folder).at(-1)
   if (newest) return newest
   throw new BackupFault(
@@ -68,8 +132,4 @@ export function findBackup(path: string): BackupPlace {
       ? `${folder} is not complete: it has no ${MANIFEST_FILE}`
       : `there is no backup in ${folder}`,
   )
-}
-
-function placeOf(path: string): BackupPlace {
-  return { name: basename(path), path, pool: join(dirname(path), POOL_FOLDER) }
 }

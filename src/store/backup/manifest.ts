@@ -1,9 +1,9 @@
 /** The manifest of a backup: what belongs to it, with hashes. It is written last. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as z from 'zod'
-import { BackupFault } from './backup-fault.ts'
-import { MANIFEST_FILE } from './layout.ts'
+import { S3Failure } from '../../protocols/s3/failure.ts'
+import { BackupFault, faultOf } from './backup-fault.ts'
+import { type BackupPlace, MANIFEST_FILE } from './layout.ts'
 
 const FORMAT = 1
 
@@ -26,19 +26,19 @@ const schema = z.object({
 })
 
 export type Manifest = z.output<typeof schema>
-export type HashedFile = z.output<typeof hashed>
 
 export function newManifest(parts: Omit<Manifest, 'format'>): string {
   return `${JSON.stringify({ format: FORMAT, ...parts } satisfies Manifest, null, 2)}\n`
 }
 
 /** @throws BackupFault when it is damaged, or of a newer version */
-export function readManifest(backup: string): Manifest {
-  const path = join(backup, MANIFEST_FILE)
+export async function readManifest(place: BackupPlace): Promise<Manifest> {
+  const path = `${place.path}/${MANIFEST_FILE}`
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    value = JSON.parse(readFileSync(await place.file(MANIFEST_FILE), 'utf8'))
   } catch (error) {
+    if (error instanceof S3Failure) throw faultOf(error, `${path} cannot be read`)
     throw new BackupFault(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
   }
   const read = schema.safeParse(value)

@@ -1,9 +1,9 @@
 /**
- * The files of all backups in a folder, each once. A file enters under its hash in one step, so it is whole
+ * The files of all backups, in a folder. A file enters under its hash in one step, so it is whole
  * or not there, and only when its bytes have that hash.
  */
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { copyFile, link, mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { synced } from '../../lib/synced.ts'
 import { blobPath } from '../blobs/blobs.ts'
@@ -19,13 +19,22 @@ interface PoolOptions {
   work: string
 }
 
+/** The files of all backups, each once. */
+export interface FilePool {
+  /** Adds a file in use, unless it is there. Names are added in their order. */
+  add(name: string): Promise<AddResult>
+  /** Makes sure that what was added stays. */
+  sync(): Promise<void>
+}
+
 export type AddResult = 'known' | 'added' | 'missing' | 'damaged'
 
 /** Reasons for which a file cannot be linked but may be copied. */
 const UNLINKABLE = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 const INNER_FOLDER = /^[0-9a-f]{2}$/
+export const BLOB_NAME = /^[0-9a-f]{64}$/
 
-export class BlobPool {
+export class BlobPool implements FilePool {
   readonly #options: PoolOptions
   /** Names in one inner folder; names are added in their order. */
   #known: { inner: string; names: Set<string> } = { inner: '', names: new Set() }
@@ -87,27 +96,35 @@ export class BlobPool {
   }
 }
 
+/** Lists the files in the folder in the order of their names. */
+export async function* namesInPool(pool: string): AsyncGenerator<string> {
+  for (const inner of (await entriesOf(pool)).filter(name => INNER_FOLDER.test(name)).sort())
+    for (const name of (await entriesOf(join(pool, inner))).sort())
+      if (BLOB_NAME.test(name) && name.startsWith(inner)) yield name
+}
+
 /**
- * Removes the files that no list names.
+ * Finds the files that no list names.
+ * @param names names of the files, sorted
  * @param lists names of the files of each backup, sorted
  */
-export async function removeUnlisted(pool: string, lists: readonly AsyncIterator<string>[]): Promise<number> {
+export async function* unlisted(
+  names: AsyncIterable<string>,
+  lists: readonly AsyncIterator<string>[],
+): AsyncGenerator<string> {
   const heads = await Promise.all(lists.map(list => list.next()))
-  let removed = 0
-  for (const inner of (await entriesOf(pool)).filter(name => INNER_FOLDER.test(name)).sort()) {
-    const wanted = new Set<string>()
-    for (const [i, list] of lists.entries())
-      for (let head = heads[i]!; !head.done && head.value.slice(0, 2) <= inner; head = heads[i]!) {
-        wanted.add(head.value)
-        heads[i] = await list.next()
-      }
-    for (const name of await entriesOf(join(pool, inner)))
-      if (!wanted.has(name)) {
-        await rm(join(pool, inner, name))
-        removed += 1
-      }
+  let last = ''
+  for await (const name of names) {
+    // files that are wanted would be found unlisted
+    if (name <= last) throw new Error(`the files of the backups are not listed in order: ${name}`)
+    last = name
+    let isListed = false
+    for (const [i, list] of lists.entries()) {
+      while (!heads[i]!.done && heads[i]!.value < name) heads[i] = await list.next()
+      if (heads[i]!.value === name) isListed = true
+    }
+    if (!isListed) yield name
   }
-  return removed
 }
 
 /** @returns no names when there is no such folder */

@@ -3,8 +3,8 @@
  * last, once the caller has held the mail that may have been sent since. The service refuses a folder in
  * which a restore was interrupted.
  */
-import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chown, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chown, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { synced } from '../../lib/synced.ts'
 import { blobPath } from '../blobs/blobs.ts'
@@ -47,10 +47,10 @@ export interface Restored {
 /** @throws BackupFault; nothing is left in the data folder then */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { place, dataDir, passphrase } = options
-  const manifest = readManifest(place.path)
+  const manifest = await readManifest(place)
   const sealed = manifest.sealed_secret && passphrase !== null
   const secret = sealed
-    ? openSealedSecret(readFileSync(join(place.path, SEALED_SECRET), 'utf8'), passphrase)
+    ? openSealedSecret(readFileSync(await place.file(SEALED_SECRET), 'utf8'), passphrase)
     : null
   requireEmpty(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -80,13 +80,9 @@ async function fill(options: RestoreOptions, manifest: Manifest, secret: Buffer 
   const { place, dataDir, databaseFile, blobFolder, prepare } = options
   await mkdir(dirname(databaseFile), { recursive: true, mode: 0o700 })
   const restoring = databaseFile + RESTORING
-  await copyFile(
-    join(place.path, DATABASE_COPY),
-    restoring,
-    constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE,
-  )
+  await place.copy(DATABASE_COPY, restoring)
   if ((await hashOfFile(restoring)).sha256 !== manifest.database.sha256)
-    throw new BackupFault(`${join(place.path, DATABASE_COPY)} is damaged; use another backup`)
+    throw new BackupFault(`${place.path}/${DATABASE_COPY} is damaged; use another backup`)
   await synced(restoring)
   const skipped = await copyFiles(options, manifest)
   if (secret) {
@@ -114,20 +110,21 @@ async function copyFiles(
   { place, blobFolder, skipsDamaged }: RestoreOptions,
   manifest: Manifest,
 ): Promise<string[]> {
-  const list = join(place.path, BLOB_LIST)
+  const shown = `${place.path}/${BLOB_LIST}`
+  const list = await place.file(BLOB_LIST)
   if ((await hashOfFile(list)).sha256 !== manifest.blob_list.sha256)
-    throw new BackupFault(`${list} is damaged; use another backup`)
+    throw new BackupFault(`${shown} is damaged; use another backup`)
   const lost = new Set(manifest.lost_blobs.map(({ name }) => name))
   const skipped: string[] = []
   const folders = new Set<string>()
-  for await (const name of readBlobList(list)) {
+  for await (const name of readBlobList(list, shown)) {
     if (lost.has(name)) continue
     const target = blobPath(blobFolder, name)
     folders.add(dirname(target))
-    if (await copyBlob(blobPath(place.pool, name), target, name)) continue
+    if (await copyBlob(place, name, target)) continue
     if (!skipsDamaged)
       throw new BackupFault(
-        `${blobPath(place.pool, name)} is missing or damaged: use another backup, or restore without such files by --skip-damaged`,
+        `${place.blobPath(name)} is missing or damaged: use another backup, or restore without such files by --skip-damaged`,
       )
     skipped.push(name)
   }
@@ -136,10 +133,10 @@ async function copyFiles(
 }
 
 /** @returns false when the file is missing or damaged */
-async function copyBlob(from: string, target: string, name: string): Promise<boolean> {
+async function copyBlob(place: BackupPlace, name: string, target: string): Promise<boolean> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   try {
-    await copyFile(from, target, constants.COPYFILE_FICLONE)
+    await place.copyBlob(name, target)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false
     throw error

@@ -1,17 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { CURRENT_SCHEMA, snapshotName } from '../../../../src/store/opening/snapshots.ts'
+import { S3_KEY, S3_REGION, startFakeS3 } from '../../../kit/fake-s3.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openSqliteStore, tempFolder } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
 
 const test = suite('cli: backups')
 const SECRET = 'ab'.repeat(32)
 const PASSPHRASE = 'correct horse battery staple'
 const ATTACHMENT_BYTES = 100_000
+/** It is uploaded in two parts. */
+const LARGE_ATTACHMENT_BYTES = 9_000_000
 
 /** A data folder with a database and a secret key, and the program with its settings. */
 async function open(t: TestContext) {
@@ -24,6 +28,12 @@ async function open(t: TestContext) {
   writeFileSync(join(dataDir, 'secret.key'), SECRET)
   const settings = {
     ...{ databaseUrl: 'sqlite:test.db', passphrase: null as string | null, secretKey: null as string | null },
+    s3: {
+      endpoint: null as string | null,
+      region: 'test',
+      accessKeyId: 'the key',
+      secretAccessKey: 'the secret',
+    },
     dataDir,
   }
   const type = async (...args: string[]) => {
@@ -52,14 +62,17 @@ async function open(t: TestContext) {
     return JSON.parse(out)
   }
   /** Sends an email with an attachment that is stored as a file. @returns the name of the file */
-  const send = async (...to: string[]) => {
-    const content = randomBytes(ATTACHMENT_BYTES)
+  const sendOf = async (bytes: number, to: string[]) => {
+    const content = randomBytes(bytes)
     await post.send(accountId, {
       to,
       attachments: [{ filename: 'a.bin', contentType: 'application/octet-stream', contentId: null, content }],
     })
     return createHash('sha256').update(content).digest('hex')
   }
+  const send = Object.assign((...to: string[]) => sendOf(ATTACHMENT_BYTES, to), {
+    large: (...to: string[]) => sendOf(LARGE_ATTACHMENT_BYTES, to),
+  })
   return { ...store, ...post, parent, dataDir, backups: join(parent, 'backups'), settings, type, json, send }
 }
 
@@ -254,6 +267,191 @@ test('restore: a snapshot becomes the database of a folder that has none, with t
     ...{ data_dir: into, created_at: '2026-11-21T13:00:00Z', schema: CURRENT_SCHEMA },
     ...{ set_aside: null, missing_blobs: 1 },
   })
+})
+
+/** Backups to a bucket of a store on loopback. */
+async function openWithBucket(t: TestContext) {
+  const store = await t.using(startFakeS3())
+  const opened = await open(t)
+  Object.assign(opened.settings.s3, { ...S3_KEY, endpoint: store.url, region: S3_REGION })
+  const manifests = () => [...store.objects.keys()].filter(key => key.endsWith('/manifest.json'))
+  return { ...opened, store, manifests }
+}
+
+const BUCKET = 's3://backups/mail/one'
+
+test('backup to S3: only what is new is uploaded, the manifest last, and old backups are removed', async t => {
+  const { type, json, send, store, manifests, clock, settings, parent } = await openWithBucket(t)
+  settings.passphrase = PASSPHRASE
+  const large = await send.large('a@there.test')
+  const small = await send('b@there.test')
+  const first = await json('backup', `${BUCKET}/`, '--with-secret-key')
+  assert.equal([first.path, first.blobs.added], [`${BUCKET}/20261121T130000Z`, 2])
+  assert.equal(
+    [...store.objects.keys()].sort(),
+    [
+      ...['blobs.sha256', 'mailhorn.db', 'manifest.json', 'secret.key.sealed'].map(
+        name => `mail/one/20261121T130000Z/${name}`,
+      ),
+      ...[large, small].sort().map(name => `mail/one/blobs/${name.slice(0, 2)}/${name}`),
+    ].sort(),
+  )
+  const stored = () => store.calls.filter(({ method, key }) => method === 'PUT' && !key.endsWith('lock'))
+  assert.is(stored().at(-1)!.key, 'mail/one/20261121T130000Z/manifest.json')
+  assert.ok(
+    stored().every(({ body }) => body.length <= 8 * 1024 * 1024),
+    'memory is bounded',
+  )
+  const before = stored().length
+  clock.advance(1_000)
+  const second = await json('backup', BUCKET, '--with-secret-key', '--keep', '1')
+  assert.equal([second.blobs.added, second.removed], [0, [first.path]])
+  assert.ok(
+    stored()
+      .slice(before)
+      .every(({ key }) => !key.includes('/blobs/')),
+  )
+  assert.equal(manifests(), ['mail/one/20261121T130001Z/manifest.json'])
+  const verified = await json('verify', BUCKET)
+  assert.equal([verified.path, verified.faults, verified.secret_key_opens], [second.path, [], true])
+  assert.is(verified.messages.rebuilt, 2)
+  const into = join(parent, 'restored')
+  const { held, secret_key_restored } = await json('restore', second.path, '--into', into)
+  assert.equal([held.deliveries, secret_key_restored], [2, true])
+  assert.is(statSync(join(into, 'blobs', large.slice(0, 2), large)).size, LARGE_ATTACHMENT_BYTES)
+  const none = await type('restore', first.path, '--into', join(parent, 'none'))
+  assert.match(none.err, /^mailhorn: s3:\S+ is not complete, or not there: it has no manifest\.json\n$/)
+})
+
+test('backup to S3: a file that no backup names is removed', async t => {
+  const { json, store } = await openWithBucket(t)
+  const name = 'ab'.repeat(32)
+  store.objects.set(`mail/one/blobs/ab/${name}`, Buffer.from('left'))
+  store.objects.set('mail/one/notes.txt', Buffer.from('of somebody else'))
+  await json('backup', BUCKET)
+  assert.not.ok(store.objects.has(`mail/one/blobs/ab/${name}`))
+  assert.ok(store.objects.has('mail/one/notes.txt'))
+})
+
+const REPLIES: [name: string, status: number, code: string, line: RegExp][] = [
+  [
+    'a wrong key',
+    403,
+    'InvalidAccessKeyId',
+    /the store refuses the key .*: correct backup\.s3\.access_key_id and/,
+  ],
+  ['a key without rights', 403, 'AccessDenied', /denies the key this request .*: let it list the bucket/],
+  ['a missing bucket', 404, 'NoSuchBucket', /there is no such bucket: create it, or correct the name/],
+  ['another region', 301, 'PermanentRedirect', /in another region: set backup\.s3\.region to there-2$/m],
+  ['a full store', 507, 'XMinioStorageFull', /the store is full .*: free some, keep fewer backups/],
+  ['a wrong clock', 403, 'RequestTimeTooSkewed', /the clock of this machine or of the store is wrong/],
+]
+for (const [name, status, code, line] of REPLIES)
+  test(`backup to S3: ${name} is one line, and the former backup stays`, async t => {
+    const { type, json, store, manifests, clock } = await openWithBucket(t)
+    await json('backup', BUCKET)
+    const [former] = manifests()
+    clock.advance(1_000)
+    store.instead = ({ method, key }) =>
+      method === 'PUT' && key.endsWith('.db') ? { status, code, region: 'there-2' } : undefined
+    const { code: exit, err } = await type('backup', BUCKET)
+    assert.is(exit, 1)
+    assert.match(err, line)
+    assert.match(err, /^mailhorn: the backup to s3:\/\/backups\/mail\/one failed: [^\n]+\n$/)
+    assert.equal(manifests(), [former])
+    store.instead = () => undefined
+    assert.equal((await json('verify', BUCKET)).faults, [])
+  })
+
+test('backup to S3: a wrong secret, no key and a wrong address are one line', async t => {
+  const { type, settings } = await openWithBucket(t)
+  settings.s3.secretAccessKey = 'another'
+  assert.match(
+    (await type('backup', BUCKET)).err,
+    /^mailhorn: .* the store refuses the key \(.*SignatureDoes/,
+  )
+  assert.match(
+    (await type('verify', BUCKET)).err,
+    /^mailhorn: s3:\S+ cannot be read: the store refuses the key/,
+  )
+  settings.s3.secretAccessKey = null as never
+  assert.is(
+    (await type('backup', BUCKET)).err,
+    `mailhorn: ${BUCKET} needs backup.s3.secret_access_key: set MAILHORN_BACKUP_S3_SECRET_ACCESS_KEY\n`,
+  )
+  for (const address of ['s3://', 's3://Upper', 's3://backups/a b', 's3://backups/../x', 's3://backups//x'])
+    assert.match((await type('backup', address)).err, /^mailhorn: s3:.* must be s3:\/\/bucket or/, address)
+})
+
+test('backup to S3: a lost connection is tried again, and after four times it is a failure', async t => {
+  const { type, json, send, store, manifests, clock } = await openWithBucket(t)
+  await send.large('a@there.test')
+  /** Waits for the end of a command, and moves the clock over its pauses. */
+  const passing = async <T>(run: Promise<T>): Promise<T> => {
+    let end: { value: T } | undefined
+    const ended = run.then(value => {
+      end = { value }
+    })
+    await until(() => {
+      clock.advance(1_000)
+      return end
+    })
+    await ended
+    return end!.value
+  }
+  let breaks = 2
+  store.instead = ({ query }) => (query.get('partNumber') === '2' && breaks-- > 0 ? 'break' : undefined)
+  await passing(json('backup', BUCKET))
+  assert.is(breaks, -1)
+  const former = manifests()
+  await send.large('b@there.test')
+  store.instead = ({ query }) => (query.get('partNumber') === '2' ? 'break' : undefined)
+  const { code, err } = await passing(type('backup', BUCKET))
+  assert.is(code, 1)
+  assert.match(
+    err,
+    /failed: the store cannot be reached \(.*\): check backup\.s3\.endpoint and the network\n$/,
+  )
+  assert.equal([manifests(), store.uploads.size], [former, 0])
+})
+
+test('backup to S3: what another data folder is backing up stays', async t => {
+  const { type, json, store, clock } = await openWithBucket(t)
+  const lock = (holder: string, at = clock.now()) =>
+    store.objects.set(
+      'mail/one/lock',
+      Buffer.from(JSON.stringify({ holder, at: new Date(at).toISOString() })),
+    )
+  lock('another')
+  store.objects.set('mail/one/20261121T120000Z/mailhorn.db', Buffer.from('half'))
+  const { code, err } = await type('backup', BUCKET)
+  assert.is(code, 1)
+  assert.match(err, /^mailhorn: another data folder is making a backup to s3:\S+: give each its own prefix/)
+  assert.ok(store.objects.has('mail/one/20261121T120000Z/mailhorn.db'))
+  lock('another', clock.now() - 25 * 3_600_000)
+  await json('backup', BUCKET)
+  assert.not.ok(store.objects.has('mail/one/lock'))
+  assert.not.ok(store.objects.has('mail/one/20261121T120000Z/mailhorn.db'), 'an incomplete backup is removed')
+})
+
+test('verify: each fault of a backup in S3 is a line', async t => {
+  const { type, json, send, store } = await openWithBucket(t)
+  const [one, other] = [await send('a@there.test'), await send('b@there.test')]
+  const { path } = await json('backup', BUCKET)
+  const key = (name: string) => `mail/one/blobs/${name.slice(0, 2)}/${name}`
+  store.objects.delete(key(one))
+  store.objects.set(key(other), Buffer.alloc(ATTACHMENT_BYTES))
+  const { code, out } = await type('verify', BUCKET)
+  assert.is(code, 1)
+  assert.equal(
+    out.trim().split('\n').sort(),
+    [
+      `s3://backups/${key(one)} is missing`,
+      `s3://backups/${key(other)} is damaged: its SHA-256 is not its name`,
+    ].sort(),
+  )
+  store.objects.set(`${path.slice('s3://backups/'.length)}/mailhorn.db`, Buffer.from('not a database'))
+  assert.match((await type('verify', path)).out, /^s3:\S+\/mailhorn\.db has 14 bytes, and \d+ were written$/m)
 })
 
 /** Damages a file of the backups. */

@@ -4,8 +4,8 @@
  * one request a second, and contacts come without their attributes, which take a request for each.
  */
 import * as z from 'zod'
+import { encoded } from '../../../../protocols/http-client/aws-signature.ts'
 import { type Api, ApiFailure } from '../api.ts'
-import { encoded } from '../aws-signature.ts'
 import { placeholder, type TranslateTag, translated } from '../placeholders.ts'
 import { firstNames } from '../report.ts'
 import type { ImportSource, SourceContact, SourceDomain, SourceTopic, TopicChoice } from '../shapes.ts'

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { awsCredential } from '../../../../../src/interfaces/cli/import/aws-signature.ts'
-import { suite } from '../../../../kit/suite.ts'
+import { awsCredential } from '../../../../src/protocols/http-client/aws-signature.ts'
+import { suite } from '../../../kit/suite.ts'
 
 const test = suite('signature of requests to Amazon')
 
@@ -21,7 +21,6 @@ interface Request {
 
 function sign({ service = 'service', method = 'GET', url, headers = {}, body = '', sessionToken }: Request) {
   const credential = awsCredential({ ...KEY, sessionToken }, { region: 'us-east-1', service })
-  if (typeof credential !== 'function') throw new Error('it signs each request')
   return credential({ method, url: new URL(url), headers, body, at: AT })
 }
 
@@ -52,6 +51,39 @@ test('the examples of the documentation and of its test suite have the published
   ]
   for (const [request, signature] of known)
     assert.is(signatureOf(request), signature, JSON.stringify(request))
+})
+
+test('requests to S3 name the hash of their body, and have the published signatures', () => {
+  const credential = awsCredential(
+    { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    { region: 'us-east-1', service: 's3' },
+  )
+  const at = Date.parse('2013-05-24T00:00:00Z')
+  const bucket = 'https://examplebucket.s3.amazonaws.com'
+  const get = credential({
+    method: 'GET',
+    url: new URL(`${bucket}/test.txt`),
+    headers: { range: 'bytes=0-9' },
+    body: '',
+    at,
+  })
+  assert.is(get['x-amz-content-sha256'], createHash('sha256').digest('hex'))
+  assert.match(get.authorization!, /SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, /)
+  assert.match(
+    get.authorization!,
+    /Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41$/,
+  )
+  const put = credential({
+    method: 'PUT',
+    url: new URL(`${bucket}/test%24file.text`),
+    headers: { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' },
+    body: Buffer.from('Welcome to Amazon S3.'),
+    at,
+  })
+  assert.match(
+    put.authorization!,
+    /Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd$/,
+  )
 })
 
 test('an encoded path is encoded once more, parameters are sorted by name, and a session token is signed', () => {

@@ -1,6 +1,5 @@
-/** Signs requests with AWS Signature Version 4, as APIs of Amazon ask for it. */
+/** Signs requests with AWS Signature Version 4, as APIs of Amazon and S3-compatible stores ask for it. */
 import { createHmac, hash } from 'node:crypto'
-import type { ApiCredential } from './api.ts'
 
 export interface AwsKey {
   accessKeyId: string
@@ -16,19 +15,36 @@ export interface AwsScope {
   service: string
 }
 
+interface RequestToSign {
+  method: string
+  url: URL
+  headers: Readonly<Record<string, string>>
+  /** Empty if the request has none. */
+  body: string | Uint8Array
+  /** Time of the request, in ms since the epoch. */
+  at: number
+}
+
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 /**
  * Returns the credential of requests of a service: every request gets a signature with its own time, which
- * covers the method, the path, the query, the body and the headers that it is given.
+ * covers the method, the path, the query, the body and the headers that it is given. S3 alone wants the hash
+ * of the body in a header, and an encoded path as it is.
  */
-export function awsCredential(key: AwsKey, scope: AwsScope): ApiCredential {
+export function awsCredential(
+  key: AwsKey,
+  scope: AwsScope,
+): (request: RequestToSign) => Record<string, string> {
+  const isS3 = scope.service === 's3'
   return ({ method, url, headers, body, at }) => {
     const time = new Date(at).toISOString().replace(/[-:]|\.\d{3}/g, '')
     const date = time.slice(0, 8)
     const place = [date, scope.region, scope.service, 'aws4_request']
+    const bodyHash = hash('sha256', body)
     const added = {
       'x-amz-date': time,
+      ...(isS3 && { 'x-amz-content-sha256': bodyHash }),
       ...(key.sessionToken !== undefined && { 'x-amz-security-token': key.sessionToken }),
     }
     const signed = Object.entries({ host: url.host, ...headers, ...added })
@@ -37,12 +53,12 @@ export function awsCredential(key: AwsKey, scope: AwsScope): ApiCredential {
     const names = signed.map(([name]) => name).join(';')
     const request = [
       method,
-      url.pathname.split('/').map(encoded).join('/'),
+      isS3 ? url.pathname : url.pathname.split('/').map(encoded).join('/'),
       queryOf(url),
       ...signed.map(([name, value]) => `${name}:${value}`),
       '',
       names,
-      hash('sha256', body),
+      bodyHash,
     ].join('\n')
     const text = [ALGORITHM, time, place.join('/'), hash('sha256', request)].join('\n')
     const signingKey = place.reduce<string | Buffer>(hmac, `AWS4${key.secretKey}`)
