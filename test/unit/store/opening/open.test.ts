@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
+import { StartFault } from '../../../../src/lib/start-fault.ts'
 import { lockFolder } from '../../../../src/store/opening/lock.ts'
 import { openStore, type StoreOptions } from '../../../../src/store/opening/open.ts'
 import { openThreadStore, STORE_EPOCH, tempFolder } from '../../../kit/store.ts'
@@ -120,10 +121,32 @@ test('lock: only one holder exists at a time, also within a process', async t =>
   assert.ok(existsSync(join(folder.path, 'lock')))
 })
 
-test('lock: a folder that cannot be locked is an error with the reason', async t => {
-  const folder = await t.using(tempFolder())
-  mkdirSync(join(folder.path, 'lock'))
-  assert.throws(() => lockFolder(folder.path), /unable to open database file/)
+test('lock: a folder that cannot be locked is named with the reason and the remedy', async t => {
+  const { path } = await t.using(tempFolder())
+  mkdirSync(join(path, 'lock'))
+  assert.throws(
+    () => lockFolder(path),
+    (error: Error) =>
+      error instanceof StartFault &&
+      error.message.startsWith(
+        `the data folder ${path} cannot be written (unable to open database file): `,
+      ) &&
+      error.message.endsWith(`run \`chmod u+rwx ${path}\``),
+  )
+})
+
+test('lock: a damaged lock may be removed', async t => {
+  const { path } = await t.using(tempFolder())
+  const lock = join(path, 'lock')
+  writeFileSync(lock, 'this is no lock at all '.repeat(100))
+  assert.throws(
+    () => lockFolder(path),
+    (error: Error) =>
+      error instanceof StartFault &&
+      error.message === `${lock} is damaged; it holds no data: remove it and start again`,
+  )
+  rmSync(lock)
+  lockFolder(path).release()
 })
 
 test.run()
