@@ -494,6 +494,33 @@ test('an account is made, and its owner sees nothing of the operator’s', async
   assert.equal(theirs.faults, [])
 })
 
+test('an account is deleted once its name is typed', async () => {
+  const body = { name: 'Former shop', owner_email: 'owner@former.example' }
+  const session = await scene.mailhorn.signIn()
+  assert.is((await scene.mailhorn.call('POST', '/accounts', { session, body })).status, 201)
+  await goTo('/accounts')
+  await rowOf('Former shop').getByRole('button', { name: 'Delete' }).click()
+  const act = dialog().getByRole('button', { name: 'Delete account' })
+  assert.ok(await act.isDisabled())
+  await dialog().getByRole('textbox').fill('Former shop')
+  await act.click()
+  await page.getByText('The account was deleted.').waitFor()
+  await rowOf('Former shop').waitFor({ state: 'detached' })
+})
+
+test('the service is drained and returned to its normal mode, and every page says so', async () => {
+  await goTo('/queue')
+  await button('Maintenance mode').click()
+  await dialog().getByRole('textbox').fill('new machine')
+  await dialog().getByRole('button', { name: 'Switch mode' }).click()
+  await page.getByText('The service is draining').first().waitFor()
+  await goTo('/emails')
+  await page.getByText('new machine').waitFor()
+  await page.getByText(/^Left: /).waitFor()
+  await button('Return to normal mode').click()
+  await page.getByText('The service is draining').waitFor({ state: 'detached' })
+})
+
 test('the keyboard goes to places and to the search', async () => {
   await goTo('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
