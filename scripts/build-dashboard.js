@@ -63,6 +63,7 @@ async function build(fresh) {
     ...common,
     entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
     splitting: true,
+    plugins: [{ name: 'one core', setup: makeOneCore }],
   })
   if (isDevelopment) {
     await bundle({ ...common, entryNames: '[name]', entryPoints: [join(web, 'reload.ts')] })
@@ -79,34 +80,57 @@ async function build(fresh) {
     writeFileSync(join(fresh, `${path}.gz`), gzipSync(readFileSync(join(fresh, path)), { level: 9 }))
 }
 
+/**
+ * Lets each page import what is there before it. esbuild makes a chunk of all modules that the same entries
+ * need, so that these become one chunk in place of ten, each of which is a request.
+ */
+function makeOneCore({ onLoad }) {
+  onLoad({ filter: /[/\\]web[/\\]pages[/\\][^/\\]+\.tsx$/ }, ({ path }) => ({
+    contents: `${readFileSync(path, 'utf8')}\nimport '../main.tsx'\n`,
+    loader: 'tsx',
+  }))
+}
+
 function pageOf(outputs) {
-  const { script, style, early } = entriesOf(outputs)
-  const preloads = staticImportsOf(outputs, script)
-    .map(path => `<link rel="modulepreload" href="${address(path)}">`)
-    .join('')
+  const { core, style, early } = entriesOf(outputs)
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Mailhorn</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
-<script src="${address(early)}"></script>${RELOAD}
-${fontPreload(outputs)}<link rel="stylesheet" href="${address(style)}">${preloads}
-<script type="module" src="${address(script)}"></script></head>
+<script src="${address(early)}" data-pages='${JSON.stringify(filesOfPages(outputs))}'></script>${RELOAD}
+${fontPreload(outputs)}<link rel="stylesheet" href="${address(style)}">
+<script type="module" src="${address(core)}"></script></head>
 <body><div id="app"></div><noscript>The dashboard needs JavaScript. The API and the command line do without.</noscript></body></html>
 `
 }
 
+/** Returns paths of pages, as regular expressions, with the files that each page loads besides the core. */
+function filesOfPages(outputs) {
+  const { core } = entriesOf(outputs)
+  const source = readFileSync(join(web, 'shell', 'routes.tsx'), 'utf8')
+  const routes = [...source.matchAll(/\[\s*'([^']+)',\s*lazy\([^']*import\('\.\.\/(pages\/[^']+)'\)/g)]
+  if (routes.length !== source.split('lazy(').length - 1) throw new Error('a route was not understood')
+  return routes.map(([, pattern, file]) => {
+    const { script } = entryOf(outputs, file)
+    const files = [script, ...staticImportsOf(outputs, script, new Set([core]))].filter(path => path !== core)
+    return [`^/dashboard${pattern.replace(/:\w+/g, '[^/]+')}/?$`.replace('//', '/'), files.map(address)]
+  })
+}
+
 /** All that a visitor loads before the first page is seen. */
 function firstLoadOf(outputs) {
-  const { script, style, early } = entriesOf(outputs)
-  const overview = Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith('pages/overview.tsx'))
-  const scripts = [script, ...staticImportsOf(outputs, script)]
-  if (overview) scripts.push(overview, ...staticImportsOf(outputs, overview))
+  const { core, style, early } = entriesOf(outputs)
+  const { script: overview } = entryOf(outputs, 'pages/overview.tsx')
+  const scripts = [core, overview, ...staticImportsOf(outputs, overview)]
   const fonts = Object.keys(outputs).filter(path => /-latin-wght.*\.woff2$/.test(path))
   return [...new Set([...scripts, style, early, ...fonts])].map(path => basename(path))
 }
 
 function entriesOf(outputs) {
-  return { ...entryOf(outputs, 'web/main.tsx'), early: entryOf(outputs, 'theme/first-paint.ts').script }
+  const { script, style } = entryOf(outputs, 'web/main.tsx')
+  // the entry itself only imports the core
+  const [core] = staticImportsOf(outputs, script)
+  return { core, style, early: entryOf(outputs, 'theme/first-paint.ts').script }
 }
 
 function entryOf(outputs, ending) {

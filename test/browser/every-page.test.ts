@@ -58,6 +58,21 @@ for (let group = 0; group < GROUPS; group += 1)
     assert.equal(faults.filter(isOurs), [])
   })
 
+test('a page asks for the session and for each file once, and loads the code of no other page', async t => {
+  const { page, faults, close } = await browser.signIn(scene.mailhorn, '/emails', { viewport: DESKTOP })
+  t.after(close)
+  await page.locator('main tbody tr').first().waitFor()
+  const asked: string[] = []
+  page.on('request', request => asked.push(new URL(request.url()).pathname))
+  await page.reload()
+  await page.locator('main tbody tr').first().waitFor()
+  assert.is(asked.filter(path => path === '/auth/session').length, 1)
+  const scripts = asked.filter(path => path.endsWith('.js'))
+  assert.is(new Set(scripts).size, scripts.length, scripts.join())
+  assert.ok(scripts.length <= 6, scripts.join())
+  assert.equal(faults, [])
+})
+
 test('the sign-in page has no accessibility finding, no sideways scrolling and no error', async t => {
   for (const options of [{}, { colorScheme: 'dark' }, { viewport: PHONE }] as const) {
     const { page, faults, close } = await browser.open(scene.mailhorn, options)

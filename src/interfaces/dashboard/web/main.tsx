@@ -79,7 +79,7 @@ watchDrafts()
 watchConnection()
 followTheme()
 void findSession()
-fetchPageOf(location.pathname.slice(BASE.length))
+if (session.value !== 'nobody') fetchPageOf(location.pathname.slice(BASE.length))
 render(
   <Router base={BASE}>
     <Dashboard />

@@ -109,6 +109,7 @@ test('dashboard files: the first load is small', () => {
   )
   const bytes = pages.find('/dashboard', 'gzip')!.content.length + sizeOf(code)
   assert.ok(bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`)
+  assert.ok(code.length <= 10, `${code.length} files, each of which is a request`)
   assert.is(fonts.length, 2, 'one for text and one for code')
   assert.ok(sizeOf(fonts) <= FONT_BYTES_MAX, `${sizeOf(fonts)} bytes of fonts`)
 })

@@ -51,6 +51,11 @@ export class ApiError extends Error {
   }
 }
 
+declare global {
+  /** Replies by path that `theme/first-paint.ts` has asked for. */
+  var earlyReplies: Record<string, Promise<Response>> | undefined
+}
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 const listeners = new Set<() => void>()
@@ -91,7 +96,8 @@ export async function call<T>(
 export async function send(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
   let reply: Response
   try {
-    reply = await fetch(path, { ...init, method, credentials: 'same-origin', cache: 'no-store' })
+    const options = { ...init, method, credentials: 'same-origin', cache: 'no-store' } as const
+    reply = await (takeEarlyReply(path) ?? fetch(path, options))
   } catch (error) {
     if (init.signal?.aborted) throw error
     for (const listener of unreachable) listener()
@@ -99,6 +105,12 @@ export async function send(method: Method, path: string, init: RequestInit = {})
   }
   if (reply.ok) return reply
   throw await refusalOf(reply, path)
+}
+
+function takeEarlyReply(path: string): Promise<Response> | undefined {
+  const reply = globalThis.earlyReplies?.[path]
+  delete globalThis.earlyReplies?.[path]
+  return reply
 }
 
 async function refusalOf(reply: Response, path: string): Promise<ApiError> {

@@ -43,6 +43,9 @@ export function useLoad<T>(path: string | null, { everyMs, on, keptMs = 0 }: Loa
   const state = useRef<{ path: string | null; error: ApiError | undefined; isLoading: boolean }>({
     ...{ path: null, error: undefined, isLoading: path !== null },
   })
+  const interval = useRef(everyMs)
+  interval.current = everyMs
+  const isRepeated = everyMs !== undefined
   if (state.current.path !== path) state.current = { path, error: undefined, isLoading: path !== null }
 
   useEffect(() => {
@@ -50,7 +53,7 @@ export function useLoad<T>(path: string | null, { everyMs, on, keptMs = 0 }: Loa
     let timer: ReturnType<typeof setTimeout> | undefined
     const over = new AbortController()
     const read = async () => {
-      if (document.hidden && everyMs !== undefined) return
+      if (document.hidden && isRepeated) return
       try {
         const isKept = Date.now() - (readAt.get(path) ?? Number.NEGATIVE_INFINITY) < keptMs
         if (!isKept) {
@@ -65,14 +68,14 @@ export function useLoad<T>(path: string | null, { everyMs, on, keptMs = 0 }: Loa
         state.current = { path, error, isLoading: false }
       }
       redraw(n => n + 1)
-      if (everyMs !== undefined) timer = setTimeout(read, everyMs)
+      if (isRepeated) timer = setTimeout(read, interval.current)
     }
     const onSeen = () => {
       clearTimeout(timer)
       if (!document.hidden) void read()
     }
     void read()
-    if (everyMs !== undefined) document.addEventListener('visibilitychange', onSeen)
+    if (isRepeated) document.addEventListener('visibilitychange', onSeen)
     const endRestored = onRestored(reload)
     return () => {
       endRestored()
@@ -80,7 +83,7 @@ export function useLoad<T>(path: string | null, { everyMs, on, keptMs = 0 }: Loa
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', onSeen)
     }
-  }, [path, everyMs, turn])
+  }, [path, isRepeated, turn])
 
   useEvents(path === null ? undefined : on, reload)
 

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { type Loaded, useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import { isOperator } from '../api/session.ts'
 import type { Installation, Metrics } from '../api/types.ts'
@@ -38,6 +38,8 @@ const SERIES = [
 export function Overview() {
   const steps = useStepsLeft()
   const [isFirstRun, setFirstRun] = useState<boolean>()
+  // asked for together with what decides whether they are shown
+  const figures = useFigures(isFirstRun !== true)
   if (steps === 'unknown')
     return (
       <>
@@ -48,19 +50,30 @@ export function Overview() {
   // it stays the checklist while somebody follows it
   if (isFirstRun === undefined) setFirstRun(steps !== undefined && !steps.tested)
   if (steps && (isFirstRun ?? !steps.tested)) return <FirstRun />
-  return <Numbers steps={steps} />
+  return <Numbers steps={steps} {...figures} />
 }
 
-function Numbers({ steps }: { steps: Progress | undefined }) {
-  const query = useQuery()
-  const chosen = query.get('span')
+interface Figures {
+  stretch: Stretch
+  metrics: Loaded<Metrics>
+  /** The period before. */
+  former: Loaded<Metrics>
+}
+
+function useFigures(isWanted: boolean): Figures {
+  const chosen = useQuery().get('span')
   const stretch: Stretch = isStretch(chosen) ? chosen : 'week'
   const [openedAt] = useState(Date.now)
-  const metrics = useLoad<Metrics>(withQuery('/emails/metrics', metricsQuery(stretch, openedAt)), {
-    everyMs: LIVE_MS,
-    on: 'email.',
-  })
-  const former = useLoad<Metrics>(withQuery('/emails/metrics', formerQuery(stretch, openedAt)))
+  const pathOf = (query: Record<string, string>) => (isWanted ? withQuery('/emails/metrics', query) : null)
+  return {
+    stretch,
+    metrics: useLoad<Metrics>(pathOf(metricsQuery(stretch, openedAt)), { everyMs: LIVE_MS, on: 'email.' }),
+    former: useLoad<Metrics>(pathOf(formerQuery(stretch, openedAt))),
+  }
+}
+
+function Numbers({ steps, stretch, metrics, former }: Figures & { steps: Progress | undefined }) {
+  const query = useQuery()
   return (
     <>
       <Head title="Overview">

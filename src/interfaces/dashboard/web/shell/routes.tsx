@@ -3,6 +3,10 @@ import type { ComponentType } from 'preact'
 import { NotThere } from '../components/feedback.tsx'
 import { type LazyPage, lazy } from '../components/lazy.tsx'
 import type { PageProps } from '../components/page.ts'
+// nearly every page has a list, so that one request less is worth more than these few octets at the sign-in
+import '../components/filters.tsx'
+import '../components/list.tsx'
+import '../components/paged.ts'
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
 
@@ -44,7 +48,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
 ]
 
 /**
- * Preloads the code of a page while the session is being checked.
+ * Runs the code of a page while the session is being checked.
  * @param path path without the common prefix
  */
 export function fetchPageOf(path: string): void {
