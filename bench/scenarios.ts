@@ -13,6 +13,7 @@ import { drain } from './scenarios/drain.ts'
 import { fairness } from './scenarios/fairness.ts'
 import { inbound } from './scenarios/inbound.ts'
 import { list } from './scenarios/list.ts'
+import { memory } from './scenarios/memory.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queue } from './scenarios/queue.ts'
 import { queued } from './scenarios/queued.ts'
@@ -37,6 +38,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   dashboard,
   inbound,
   list,
+  memory,
   postgres,
   queue,
   queued,

@@ -28,6 +28,8 @@ interface MailhornOptions {
   databases?: { create(): string }
   /** Further settings. */
   env?: Record<string, string>
+  /** Arguments before those of the program, which start it within limits. */
+  launcher?: readonly string[]
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -64,7 +66,7 @@ export interface MailhornContender extends Contender {
 
 export function mailhorn(
   folder: string,
-  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases, env }: MailhornOptions,
+  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases, env, launcher = [] }: MailhornOptions,
 ): MailhornContender {
   let running: RunningProcess | undefined
   let databaseUrl: string | undefined
@@ -81,7 +83,7 @@ export function mailhorn(
       ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []),
       ...(delaysFile ? ['--import', DELAY_PROBE] : []),
     ]
-    const [program, ...args] = [...syncTracer(syncTrace), ...node, entryIn(root)]
+    const [program, ...args] = [...launcher, ...syncTracer(syncTrace), ...node, entryIn(root)]
     running = await startProcess(program!, args, {
       cwd: root,
       output,
