@@ -8,6 +8,8 @@ import type { AdjustableClock } from '../lib/adjustable-clock.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { largeInputBytes, machineMemoryBytes, NEEDED_BYTES } from '../lib/machine-memory.ts'
+import { MemoryBudget } from '../lib/memory-budget.ts'
 import { createProcessMetrics } from '../lib/metrics.ts'
 import { createReaderPool } from '../lib/reader-pool.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
@@ -194,6 +196,7 @@ async function openContext(
     newId: createIdSource(),
     security: { secrets, passwords, generateKey, certificates },
     workers: { reader: reading.reader, readers, pathsTo, ...seed },
+    largeInput: openLargeInput(machineMemoryBytes(), { clock, log }),
   }
 }
 
@@ -206,4 +209,15 @@ async function checkStart(config: Config, log: Log, clock: Clock) {
   await awaitFolder({ dataDir, clock, patienceMs: LOCK_WAIT_MS_MAX }) // its process uses the ports, too
   await checkListeners(config, { clock, log })
   return checked
+}
+
+/** Shares out the memory that the service may use, and says when it has less than it needs. */
+function openLargeInput(machineBytes: number, { clock, log }: { clock: Clock; log: Log }): MemoryBudget {
+  const mib = (bytes: number) => Math.floor(bytes / 1024 / 1024)
+  if (machineBytes < NEEDED_BYTES)
+    log.warn(
+      { event: 'memory_small', bytes: machineBytes },
+      `The service may use ${mib(machineBytes)} MB of memory and needs ${mib(NEEDED_BYTES)} MB`,
+    )
+  return new MemoryBudget(largeInputBytes(machineBytes), clock)
 }

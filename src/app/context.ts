@@ -9,6 +9,7 @@ import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { MemoryBudget } from '../lib/memory-budget.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { ReaderPool } from '../lib/reader-pool.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
@@ -38,6 +39,8 @@ export interface AppContext {
   simulatorDomains: ReadonlySet<string>
   security: Security
   workers: Workers
+  /** Memory of large bodies and messages, which all doors share. */
+  largeInput: MemoryBudget
 }
 
 interface Security {

@@ -130,7 +130,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
     baseUrl,
   })
   stack.defer((await startControl(context, sending, domains)).close)
-  const largeBodies = createLargeBodies(workers.readers)
+  const largeBodies = createLargeBodies(workers.readers, context.largeInput)
   const countRequest = countRequests(metrics)
   const createApp = (offered: readonly Route[], pages?: DashboardPages) =>
     createHttpApp({
@@ -139,7 +139,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
       pages,
       findCredential: access.find,
       clientAddressOf,
-      readBody: createReadBody(largeBodies, sending.preparation, clock),
+      readBody: createReadBody(largeBodies, sending.preparation),
       headers,
       spendRequest: rateLimit && createSpendRequest(rateLimit),
       requestLog,

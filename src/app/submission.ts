@@ -46,12 +46,21 @@ export interface SubmissionService {
 type ListenerName = 'submission' | 'submission_tls' | 'relay'
 type Place = { host: string; port: number }
 
-/** Total size of messages that are being received or wait to be parsed. */
-const PENDING_BYTES_MAX = 256 * 1024 * 1024
-
 /** @throws when a listener cannot be bound */
 export async function startSubmissionService(
-  { config, clock, log, store, metrics, newId, stack, security, serviceMode, workers }: AppContext,
+  {
+    config,
+    clock,
+    log,
+    store,
+    metrics,
+    newId,
+    stack,
+    security,
+    serviceMode,
+    workers,
+    largeInput,
+  }: AppContext,
   { accept, apiKeys, accessTokens, rateLimit }: SubmissionParts,
 ): Promise<SubmissionService> {
   const { mailHost } = config
@@ -59,7 +68,7 @@ export async function startSubmissionService(
   const { hideOrigin: hidesOrigin } = submission
   const reader = createMessageReader({ readers: workers.readers, newId, mailHost, hidesOrigin, clock, log })
   const submit = createSubmit(accept, reader)
-  const incoming = createIncoming(PENDING_BYTES_MAX)
+  const incoming = createIncoming(largeInput)
   const admit = (accountId: Id) => {
     const closed = closedFor(serviceMode.current)
     if (closed) return refusalReply(closed)

@@ -31,6 +31,15 @@ export class FairSemaphore {
     this.#maxWaitingPerOwner = waitingLimits.maxPerOwner ?? Number.POSITIVE_INFINITY
   }
 
+  /** Sum of what all owners hold. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length
+  }
+
   /**
    * Runs the task while the owner holds this amount.
    * @throws TooManyWaiting, and what the task throws
@@ -46,19 +55,29 @@ export class FairSemaphore {
 
   /**
    * Waits until the owner may hold this amount.
+   * @param signal ends the wait
+   * @param isFirst whether it comes before all that wait, since the caller holds a part already
    * @returns a function that gives the amount back
-   * @throws TooManyWaiting
+   * @throws TooManyWaiting; the reason of the signal
    */
-  take(owner: string, amount = 1): Promise<() => void> {
+  take(owner: string, amount = 1, signal?: AbortSignal, isFirst = false): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const entry: Waiting = { owner, amount, enter: resolve }
-      this.#waiting.push(entry)
+      if (isFirst) this.#waiting.unshift(entry)
+      else this.#waiting.push(entry)
       this.#letIn()
       const ownCount = this.#waiting.filter(one => one.owner === owner).length
       if (!this.#waiting.includes(entry)) return
-      if (this.#waiting.length <= this.#maxWaiting && ownCount <= this.#maxWaitingPerOwner) return
-      this.#waiting.splice(this.#waiting.indexOf(entry), 1)
-      reject(new TooManyWaiting('too many are waiting'))
+      const giveUp = (reason: unknown) => {
+        const index = this.#waiting.indexOf(entry)
+        if (index < 0) return
+        this.#waiting.splice(index, 1)
+        reject(reason)
+        this.#letIn() // a smaller amount may have waited behind this one
+      }
+      if (this.#waiting.length > this.#maxWaiting || ownCount > this.#maxWaitingPerOwner)
+        return giveUp(new TooManyWaiting('too many are waiting'))
+      signal?.addEventListener('abort', () => giveUp(signal.reason), { once: true })
     })
   }
 

@@ -4,6 +4,7 @@ import { createReadBody, type ReadBody } from '../../src/interfaces/api/body/bod
 import { createLargeBodies, type LargeBodies } from '../../src/interfaces/api/body/large-bodies.ts'
 import { createPreparation, type Preparation } from '../../src/pipeline/accept/prepare.ts'
 import { createReadyTemplates } from '../../src/resources/templates/ready.ts'
+import { largeInput } from './large-input.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { openReaders } from './readers.ts'
 import { type LocalStore, openLocalStore } from './store.ts'
@@ -21,8 +22,8 @@ export interface BodyReading {
 export async function openBodyReading({ entry }: { entry?: URL } = {}): Promise<BodyReading> {
   const store = await openLocalStore()
   const readers = openReaders({ location: store.location, ...(entry && { entry }) })
-  const large = createLargeBodies(readers)
   const clock = createManualClock()
+  const large = createLargeBodies(readers, largeInput({ clock }))
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
@@ -32,7 +33,7 @@ export async function openBodyReading({ entry }: { entry?: URL } = {}): Promise<
     preparation,
     large,
     clock,
-    readBody: createReadBody(large, preparation, clock),
+    readBody: createReadBody(large, preparation),
     async close() {
       await readers.close()
       await store.close()

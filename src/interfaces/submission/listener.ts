@@ -17,6 +17,7 @@ import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Networks } from '../../lib/networks.ts'
+import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { RECIPIENTS_MAX } from '../../pipeline/accept/recipients.ts'
 import { MESSAGE_BYTES_MAX, type Sender } from '../../pipeline/accept/submission.ts'
 import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
@@ -27,7 +28,7 @@ import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { protocolName, type TracedClient } from '../../protocols/mime/received-field.ts'
 import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import type { DsnRequest, NotifyWord } from '../../protocols/smtp/dsn.ts'
-import type { Incoming } from './incoming.ts'
+import type { Incoming, IncomingMessage } from './incoming.ts'
 import type { SignedIn, SubmissionSignIn } from './sign-in.ts'
 
 /** Envelope of a submitted message, with what is known of its client. */
@@ -108,7 +109,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     ...admitted(options, end),
     name: mailHost,
     secure: isTls,
-    size: MESSAGE_BYTES_MAX,
+    size: Math.min(MESSAGE_BYTES_MAX, incoming.bytesMax),
     socketTimeout: IDLE_MS,
     useXClient: false,
     useXForward: false,
@@ -202,16 +203,19 @@ function createReceiver(
   receive: StrictSmtpServer['receive'],
 ) {
   const replyTo = createReplyTo(451, { log, clock })
-  const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
-    if (!pieces) throw new ReplyError(451, '4.3.2 Too much at once, try again later')
-    return submit(senderIn(session, admission), pieces, envelopeOf(session))
-  }
+  const settle = (message: IncomingMessage, session: SMTPServerSession) =>
+    submit(senderIn(session, admission), piecesOf(message), envelopeOf(session))
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    const message = incoming.open(memoryOwner(session, admission))
     const { transfer, finish } = receive(session.id, stream)
+    const message = incoming.open(memoryOwner(session, admission), declaredBytes(session), () =>
+      transfer.stop('4.4.2 The message comes in too slowly'),
+    )
     stream.on('data', (chunk: Buffer) => {
       transfer.add(chunk.length)
-      message.add(chunk)
+      const room = message.add(chunk)
+      if (!room) return
+      stream.pause()
+      void room.then(() => stream.resume())
     })
     stream.once('close', finish)
     stream.once('error', error => {
@@ -224,7 +228,7 @@ function createReceiver(
     stream.once('end', async () => {
       try {
         if (stream.sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
-        const text = await settle(message.pieces(), session)
+        const text = await settle(message, session)
         report.taken()
         answer(null, text)
       } catch (error) {
@@ -234,6 +238,22 @@ function createReceiver(
       }
     })
   }
+}
+
+/** @throws ReplyError */
+function piecesOf(message: IncomingMessage): Uint8Array<ArrayBuffer>[] {
+  try {
+    return message.pieces()
+  } catch (error) {
+    if (!(error instanceof TooManyWaiting)) throw error
+    throw new ReplyError(452, '4.3.1 Too many large messages at once, try again later')
+  }
+}
+
+/** Size that the client gave with MAIL; 0 if it did not. */
+function declaredBytes({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const size = mailFrom ? (mailFrom.args as { SIZE?: string } | undefined)?.SIZE : undefined
+  return Number(size) || 0
 }
 
 function isTooLong(value: string | null | undefined, charactersMax: number): boolean {

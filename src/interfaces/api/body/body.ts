@@ -4,8 +4,8 @@
  * in a child process (`large-bodies.ts`). Called by `server/app.ts` when a route asks for its body.
  */
 import type { IncomingMessage } from 'node:http'
-import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
+import { UNCOUNTED_BYTES as LARGE_FROM_BYTES, type Reservation } from '../../../lib/memory-budget.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { ApiError, bodyTooLarge, compressedBody } from '../api-error.ts'
 import { doBodyWork } from '../emails/send-work.ts'
@@ -51,36 +51,28 @@ export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
  * `LARGE_FROM_BYTES`, so anonymous requests never take memory reserved for large bodies.
  */
 export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
-/**
- * Bodies below this size are parsed on the main thread, because their cost is small whatever they contain.
- */
-const LARGE_FROM_BYTES = 128 * 1024
-/**
- * A body may hold its reserved memory for this time. After that it must arrive at a rate that completes it
- * within `ROOM_LIMIT_MS`.
- */
-const ROOM_GRACE_MS = 30_000
-const ROOM_LIMIT_MS = 300_000
-const ROOM_LOOK_EVERY_MS = 10_000
+/** A large body must arrive within this time, for which it holds memory. */
+const ARRIVAL_MS_MAX = 300_000
 
-interface BodyRoom {
-  sizeBytes: number
-  make(): Promise<unknown>
-}
+type MakeRoom = () => Promise<Reservation>
 
-/** @param clock clock of the limits on how long a body may hold reserved memory */
-export function createReadBody(large: LargeBodies, preparation: Preparation, clock: Clock): ReadBody {
-  return async (request, { limitBytes, owner, onBytes }, work) => {
-    let place: Promise<() => void> | undefined
+/**
+ * Bodies of less than `LARGE_FROM_BYTES` are parsed on the main thread, because their cost is small whatever
+ * they contain.
+ */
+export function createReadBody(large: LargeBodies, preparation: Preparation): ReadBody {
+  return async (request, { limitBytes: limitOfRoute, owner, onBytes }, work) => {
+    let place: Promise<Reservation> | undefined
+    const limitBytes = Math.min(limitOfRoute, large.bytesMax)
     const sizeBytes = Math.min(limitBytes, declaredLength(request) ?? limitBytes)
-    const make = () => {
+    const makeRoom = () => {
       place ??= large.enter(owner, sizeBytes)
       return place
     }
     try {
       if (isWithheld(request)) requireJson(request)
       askForBody(request, limitBytes)
-      const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
+      const bytes = await readBytes(request, limitBytes, makeRoom)
       if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
       requireJson(request)
       if ('length' in bytes) {
@@ -92,7 +84,7 @@ export function createReadBody(large: LargeBodies, preparation: Preparation, clo
       return await large.read(owner, blocks, work)
     } finally {
       place?.then(
-        leave => leave(),
+        reservation => reservation.release(),
         () => {}, // reserving memory failed, and the client already has the error
       )
     }
@@ -113,12 +105,11 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 function readBytes(
   request: IncomingMessage,
   limitBytes: number,
-  room: BodyRoom,
-  clock: Clock,
+  makeRoom: MakeRoom,
 ): Promise<Buffer | ByteBlocks> | Buffer {
   const { complete, readableLength } = request
   if (!complete || readableLength === 0 || readableLength >= Math.min(LARGE_FROM_BYTES, limitBytes))
-    return collectBytes(request, limitBytes, room, clock)
+    return collectBytes(request, limitBytes, makeRoom)
   return request.read()
 }
 
@@ -130,28 +121,33 @@ function readBytes(
 function collectBytes(
   request: IncomingMessage,
   limitBytes: number,
-  room: BodyRoom,
-  clock: Clock,
+  makeRoom: MakeRoom,
 ): Promise<Buffer | ByteBlocks> {
   return new Promise((resolve, reject) => {
     const small = new JoinedBytes()
     let blocks: ByteBlocks | undefined
-    let watch: Timer | undefined
+    let room: Reservation | undefined
     let size = 0
     let isRefused = false
     let isWhole = false
     const becomeLarge = () => {
       request.pause()
-      room.make().then(() => {
+      makeRoom().then(reservation => {
+        room = reservation
         blocks = createByteBlocks()
         blocks.add(small.take())
         if (isWhole) return resolve(blocks)
-        if (!request.destroyed) watch = watchRoom(clock, room.sizeBytes, () => size, turnAway)
+        if (!request.destroyed)
+          room.watch(
+            ARRIVAL_MS_MAX,
+            () => size,
+            () => turnAway(tooSlow()),
+          )
         request.resume()
       }, turnAway)
     }
     const turnAway = (error: unknown) => {
-      watch?.cancel()
+      room?.arrived()
       isRefused = true
       small.take()
       blocks = undefined
@@ -171,29 +167,18 @@ function collectBytes(
       if (size < LARGE_FROM_BYTES) resolve(small.take())
       else if (blocks) resolve(blocks)
       isWhole = true
-      watch?.cancel()
+      room?.arrived()
     })
     request.on('error', reject)
     request.on('close', () => {
-      watch?.cancel()
+      room?.arrived()
       if (!isWhole) reject(new Error('the client left in the middle of its request'))
     })
   })
 }
 
-/** @param onLate called when the body arrives too slowly for the memory that it holds */
-function watchRoom(
-  clock: Clock,
-  sizeBytes: number,
-  received: () => number,
-  onLate: (error: ApiError) => void,
-): Timer {
-  const since = clock.monotonic()
-  return every(clock, ROOM_LOOK_EVERY_MS, () => {
-    const heldMs = clock.monotonic() - since
-    if (received() >= (sizeBytes * (heldMs - ROOM_GRACE_MS)) / ROOM_LIMIT_MS) return
-    onLate(new ApiError(408, 'validation_error', 'Timeout: the request body was received too slowly.'))
-  })
+function tooSlow(): ApiError {
+  return new ApiError(408, 'validation_error', 'Timeout: the request body was received too slowly.')
 }
 
 function requireJson({ headers }: IncomingMessage) {

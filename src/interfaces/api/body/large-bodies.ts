@@ -1,5 +1,5 @@
 /** Limits the memory of large request bodies and has them parsed in a child process. */
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { type MemoryBudget, RETRY_AFTER_SECONDS, type Reservation } from '../../../lib/memory-budget.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
@@ -8,27 +8,21 @@ import type { BodyOf, BodyWork } from '../route/route.ts'
 import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 
 export interface LargeBodies {
+  /** Size of the largest body that the memory of this machine allows. */
+  bytesMax: number
   /**
    * Reserves memory for a body.
-   * @returns a function that releases the memory
    * @throws ApiError 503
    */
-  enter(owner: string, bytes: number): Promise<() => void>
+  enter(owner: string, bytes: number): Promise<Reservation>
   /** @throws ApiError @throws StorageUnavailable */
   read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W): Promise<BodyOf<W>>
 }
 
-/** Memory for four bodies of the maximum size, two of them of one owner. Smaller bodies need less. */
-const SIZE_BYTES_MAX = 224 * 1024 * 1024
-const BYTES_OF_AN_OWNER_MAX = 112 * 1024 * 1024
-const WAITING = { max: 200, maxPerOwner: 50 }
-const RETRY_AFTER_SECONDS = 5
-
 /** Name of the function of the child process that parses bodies. */
 export const READ_BODY = 'readBody'
 
-export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
-  const room = new FairSemaphore(SIZE_BYTES_MAX, BYTES_OF_AN_OWNER_MAX, WAITING)
+export function createLargeBodies(readers: Pick<ReaderPool, 'run'>, budget: MemoryBudget): LargeBodies {
   /**
    * The process may have died for another reason, such as a lack of memory on the host. The job is therefore
    * tried twice.
@@ -44,14 +38,8 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies
   }
 
   return {
-    async enter(owner, bytes) {
-      try {
-        return await room.take(owner, bytes)
-      } catch (error) {
-        if (error instanceof TooManyWaiting) throw tooMuch()
-        throw error
-      }
-    },
+    bytesMax: budget.ownerBytesMax,
+    enter: (owner, bytes) => reserve(budget, owner, bytes),
     async read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W) {
       try {
         return readAnswer(await readTwice(owner, { pieces, work })) as BodyOf<W>
@@ -61,6 +49,16 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies
         throw error
       }
     },
+  }
+}
+
+/** @throws ApiError 503 when no memory becomes free */
+export async function reserve(budget: MemoryBudget, owner: string, bytes: number): Promise<Reservation> {
+  try {
+    return await budget.take(owner, bytes)
+  } catch (error) {
+    if (error instanceof TooManyWaiting) throw tooMuch()
+    throw error
   }
 }
 
@@ -76,7 +74,7 @@ function tooMuch(): ApiError {
   return new ApiError(
     503,
     'application_error',
-    `Too many large request bodies are being parsed. Retry after ${RETRY_AFTER_SECONDS} s.`,
+    `Too many large requests and messages are being processed. Retry after ${RETRY_AFTER_SECONDS} s.`,
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
   )
 }

@@ -63,7 +63,7 @@ function isVisit({ path, method, headers }: Context): boolean {
 
 /** @throws ApiError 413, 415 or 503 */
 async function previewed(ctx: Context, pages: DashboardPages, owner: string): Promise<PageReply> {
-  const leave = await pages.enter(
+  const reservation = await pages.enter(
     owner,
     Math.min(declaredLength(ctx.req) ?? PREVIEW_LIMIT_BYTES, PREVIEW_LIMIT_BYTES),
   )
@@ -74,7 +74,7 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
     if (!page) throw new ApiError(415, 'validation_error', 'The request body of a preview must be a form.')
     return page
   } finally {
-    leave()
+    reservation.release()
   }
 }
 

@@ -19,7 +19,10 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   const lines: string[] = []
   const unused = () => Promise.reject(new Error('nothing here needs it'))
   let socket: Socket | undefined
-  const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused }, clock)
+  const readBody = createReadBody(
+    { bytesMax: 1024, enter: unused, read: unused },
+    { email: unused, batch: unused },
+  )
   const app = createHttpApp({
     requestLog: undefined,
     countRequest: () => {},

@@ -9,6 +9,7 @@ import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { networks } from '../../../../src/lib/networks.ts'
 import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { flood, HALF_HELLO, scattered } from '../../../kit/flood.ts'
+import { largeInput } from '../../../kit/large-input.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { dialSmtp, type SmtpClient } from '../../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -22,7 +23,7 @@ const test = suite('submission/listener, crowded')
 
 const HONEST = '127.200.0.1'
 const OF_ONE_MAX = 50
-const [ROOM_BYTES, LETTER_BYTES] = [400_000, 1_000]
+const [ROOM_BYTES, LETTER_BYTES] = [800_000, 1_000]
 
 const newId = createIdSource()
 const accounts = new Map(['ann', 'ben'].map(name => [name, newId(0)]))
@@ -47,6 +48,7 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
   const { isTls = false, admission = login, connectionsMax } = scripted
   const clock = createManualClock()
   const metrics = createMetrics()
+  const budget = largeInput({ bytes: ROOM_BYTES, clock })
   const listener = await t.using(
     startSubmissionListener({
       listen: { host: '127.0.0.1', port: 0 },
@@ -57,7 +59,7 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
       admission,
       admit: () => null,
       submit: async () => '2.0.0 Ok',
-      incoming: createIncoming(ROOM_BYTES),
+      incoming: createIncoming(budget),
       report: createMailReport(
         { metrics, log: createLog('silent'), clock },
         isTls ? 'submission_tls' : 'submission',
@@ -100,7 +102,7 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
     assert.match(await client.say(`Subject: hi\r\n\r\n${'x'.repeat(LETTER_BYTES)}\r\n.`), /^250 /)
     await client.close()
   }
-  return { port, clock, metrics, ready, inData, serves }
+  return { port, clock, budget, metrics, ready, inData, serves }
 }
 
 async function flooded(t: TestContext, options: Parameters<typeof flood>[0]) {
@@ -197,7 +199,7 @@ test('two seconds after QUIT over TLS, the place of a client that does not go is
 test('messages of one account do not take the memory of all', async t => {
   const { inData, serves } = await open(t)
   const held = await Promise.all(Array.from({ length: 9 }, (_, i) => inData(scattered(i, 3), 'ann')))
-  for (const client of held) client.write(`${'x'.repeat(49_998)}\r\n`)
+  for (const client of held) client.write(`${'x'.repeat(149_998)}\r\n`)
   await turns()
   for (let i = 0; i < 3; i++) await serves('ben')
 })
@@ -205,7 +207,7 @@ test('messages of one account do not take the memory of all', async t => {
 test('messages of one client of the relay do not take the memory of all', async t => {
   const { inData, serves } = await open(t, { admission: relay })
   const held = await Promise.all(Array.from({ length: 9 }, () => inData('127.1.1.1')))
-  for (const client of held) client.write(`${'x'.repeat(49_998)}\r\n`)
+  for (const client of held) client.write(`${'x'.repeat(149_998)}\r\n`)
   await turns()
   for (let i = 0; i < 3; i++) await serves()
 })
@@ -213,7 +215,7 @@ test('messages of one client of the relay do not take the memory of all', async 
 test('messages that trickle are ended sooner while the memory is short', async t => {
   const { clock, inData } = await open(t)
   const large = await Promise.all([inData('127.1.1.1', 'ann'), inData('127.1.2.1', 'ben')])
-  for (const client of large) for (let i = 0; i < 13; i++) client.write(`${'x'.repeat(9_998)}\r\n`)
+  for (const client of large) for (let i = 0; i < 20; i++) client.write(`${'x'.repeat(9_998)}\r\n`)
   const slow = await inData('127.1.3.1', 'ben')
   await turns()
   let reply: string | undefined
@@ -273,13 +275,55 @@ test('ten times the largest submitted message is refused before it is sent', asy
   assert.match(await client.say(`MAIL FROM:<ann@here.example> SIZE=${400 * 1024 * 1024}`), /^552 /)
 })
 
-test('ten times the memory of all messages: none of it stays', async t => {
-  const { inData, serves } = await open(t)
-  const clients = await Promise.all(Array.from({ length: 10 }, (_, i) => inData(`127.4.0.${i + 1}`)))
+test('ten times the memory of all messages: they take turns or come back, and none of it stays', async t => {
+  const { clock, budget, inData, serves } = await open(t)
+  const clients = await Promise.all(Array.from({ length: 20 }, (_, i) => inData(`127.4.0.${i + 1}`)))
   for (const client of clients)
-    client.write(`Subject: x\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(ROOM_BYTES / 100)}.\r\n`)
-  for (const client of clients) assert.match(await client.reply(), /^451 4\.3\.2 /)
+    client.write(`Subject: x\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(ROOM_BYTES / 200 - 10)}.\r\n`)
+  const replies: string[] = []
+  const all = Promise.all(clients.map(async client => replies.push(await client.reply())))
+  await until(() => budget.isCrowded() || replies.length > 0)
+  await until(() => {
+    clock.advance(1_000)
+    return replies.length === clients.length
+  })
+  await all
+  for (const reply of replies) assert.match(reply, /^(250 2\.0\.0|452 4\.3\.1) /)
+  assert.ok(replies.some(reply => reply.startsWith('250')))
+  assert.not(budget.isCrowded())
   await serves()
+})
+
+test('a message waits 30 s for memory, and is then told to come back', async t => {
+  const { clock, budget, inData, serves } = await open(t)
+  const held = await budget.take('another door', ROOM_BYTES / 2)
+  const more = await budget.take('a third door', ROOM_BYTES / 2)
+  const client = await inData(HONEST)
+  client.write(`Subject: x\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(2_000)}.\r\n`)
+  let reply = ''
+  void client.reply().then(text => {
+    reply = text
+  })
+  await until(() => budget.waitingCount === 1)
+  clock.advance(29_000)
+  await turns()
+  assert.is(reply, '')
+  clock.advance(1_000)
+  await until(() => reply)
+  assert.match(reply, /^452 4\.3\.1 /)
+  await serves() // small messages need no memory of the budget
+  held.release()
+  more.release()
+})
+
+test('a message that waits for memory is accepted when there is some', async t => {
+  const { budget, inData } = await open(t)
+  const held = await Promise.all(['one', 'two'].map(owner => budget.take(owner, ROOM_BYTES / 2)))
+  const client = await inData(HONEST)
+  client.write(`Subject: x\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(2_000)}.\r\n`)
+  await until(() => budget.waitingCount === 1)
+  for (const reservation of held) reservation.release()
+  assert.match(await client.reply(), /^250 /)
 })
 
 test('ten times the wrong logins: three are checked', async t => {

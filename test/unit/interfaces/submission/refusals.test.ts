@@ -11,6 +11,7 @@ import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { networks } from '../../../../src/lib/networks.ts'
 import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { ReplyError } from '../../../../src/pipeline/inbound/reply.ts'
+import { largeInput } from '../../../kit/large-input.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { dialSmtp } from '../../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -52,7 +53,7 @@ async function setUp(
       admission,
       admit: () => (left-- > 0 ? null : new ReplyError(450, '4.7.1 Too many messages a second')),
       submit: refusing,
-      incoming: createIncoming(100_000),
+      incoming: createIncoming(largeInput({ bytes: 100_000, clock })),
       report: createMailReport({ metrics, log, clock }, 'submission'),
       clock,
       log,

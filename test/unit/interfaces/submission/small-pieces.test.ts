@@ -13,6 +13,7 @@ import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
 import { createMailReport } from '../../../../src/pipeline/inbound/mail-report.ts'
 import { byteArrayCount, sendByteByByte } from '../../../kit/held-pieces.ts'
+import { largeInput } from '../../../kit/large-input.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { testCertificate } from '../../../kit/tls.ts'
@@ -34,7 +35,7 @@ async function setUp(t: TestContext, isTls: boolean, signIn: SubmissionSignIn) {
       admission: { signIn },
       admit: () => null,
       submit: async () => '2.0.0 Ok',
-      incoming: createIncoming(400_000),
+      incoming: createIncoming(largeInput({ bytes: 400_000, clock })),
       report: createMailReport({ metrics: createMetrics(), log, clock }, 'submission'),
       clock,
       log,

@@ -1,0 +1,31 @@
+/** Memory of the machine, or of the control group that the process runs in, and what is derived from it. */
+import { totalmem } from 'node:os'
+import { constrainedMemory } from 'node:process'
+
+const MIB = 1024 * 1024
+/** Memory that the service is measured in, with the limits of `largeInputBytes`. */
+export const NEEDED_BYTES = 512 * MIB
+/** Threads, caches and connections under everyday load. */
+const EVERYDAY_BYTES = 256 * MIB
+/**
+ * A large body or message is held once, copied once on its way to the process that reads it, and takes
+ * several times its size there.
+ */
+const MEMORY_PER_INPUT = 4
+const LARGE_INPUT = { minBytes: 32 * MIB, maxBytes: 480 * MIB }
+
+/** The limit of the control group, if there is one that is lower than the memory of the machine. */
+export function machineMemoryBytes(): number {
+  return memoryWithin(constrainedMemory(), totalmem())
+}
+
+/** @param constrained 0, or a value above the memory of the machine, where nothing is limited */
+export function memoryWithin(constrained: number, total: number): number {
+  return constrained > 0 && constrained < total ? constrained : total
+}
+
+/** Memory for large bodies and messages that are being received, read or sent, by all doors together. */
+export function largeInputBytes(machineBytes: number): number {
+  const share = Math.floor((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT)
+  return Math.min(LARGE_INPUT.maxBytes, Math.max(LARGE_INPUT.minBytes, share))
+}

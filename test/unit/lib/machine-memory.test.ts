@@ -1,0 +1,25 @@
+import * as assert from 'uvu/assert'
+import { largeInputBytes, memoryWithin } from '../../../src/lib/machine-memory.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/machine-memory')
+const MIB = 1024 * 1024
+
+test('the limit of a control group counts where there is one', () => {
+  assert.is(memoryWithin(512 * MIB, 2_048 * MIB), 512 * MIB)
+  assert.is(memoryWithin(0, 2_048 * MIB), 2_048 * MIB)
+  assert.is(memoryWithin(2 ** 63, 2_048 * MIB), 2_048 * MIB)
+})
+
+for (const [machine, large] of [
+  [256, 32],
+  [512, 64],
+  [1_024, 192],
+  [2_048, 448],
+  [65_536, 480],
+] as const)
+  test(`of ${machine} MB, large bodies and messages get ${large} MB`, () => {
+    assert.is(largeInputBytes(machine * MIB), large * MIB)
+  })
+
+test.run()
