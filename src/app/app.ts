@@ -112,11 +112,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const readiness = createReadiness({ store: context.store, dataDir: config.dataDir, clock: context.clock })
   const http = await startHttpService(context, readiness)
   const isWhole = config.roles.includes('all')
-  if (isWhole) {
-    startKeyRotation(context)
-    startCertificateOrders(context)
-    startLinkCertificateOrders(context)
-  }
+  if (isWhole) startKeyRotation(context)
   const inboundAddress = await startInboundService(context)
   if (isWhole) startMtaSts(context) // looks at the listener
   const submission = await startSubmissionService(context, http)
@@ -124,6 +120,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     await startNotifications(context, http)
     startMachineWatch(context, http, () => backups?.isUnderWay ?? false)
     delivery = await startDelivery(context)
+    // last: the authority soon asks the listeners, and a failed order is repeated after ten minutes only
+    startCertificateOrders(context)
+    startLinkCertificateOrders(context)
     const { stop } = delivery
     stack.defer(() => stop(DELIVERY_GRACE_MS))
   }

@@ -52,6 +52,8 @@ export interface DebianRoot {
 export interface RunningMta {
   log(): string
   hasEnded(): boolean
+  /** Exit code; null while it runs, and when a signal has ended it. */
+  code(): number | null
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -157,6 +159,7 @@ export function startMta(command: string, args: readonly string[]): RunningMta {
   return {
     log: () => log,
     hasEnded: () => ended,
+    code: () => child.exitCode,
     end(signal) {
       child.kill(signal)
       return closed

@@ -16,7 +16,7 @@ const COMMAND = /^(?:[A-Z_]+=\S* )*(?:curl|(?:[^\s=]*\/)?mailhorn) /m
 
 /** Returns the blocks with a command of Mailhorn or a call of its API, in the order of the page. */
 export function commandBlocks(page: string): DocBlock[] {
-  return codeBlocks(page).filter(({ language, text }) => SHELL.has(language) && COMMAND.test(text))
+  return shellBlocks(page).filter(({ text }) => COMMAND.test(text))
 }
 
 /** Returns the lines with marks that do not stand before a block of commands. */
@@ -25,6 +25,11 @@ export function strayMarks(page: string): number[] {
   return page
     .split('\n')
     .flatMap((line, at) => (MARK.test(line.trim()) && !marked.has(at + 1) ? [at + 1] : []))
+}
+
+/** Returns the blocks of shell commands, whatever they call, in the order of the page. */
+export function shellBlocks(page: string): DocBlock[] {
+  return codeBlocks(page).filter(({ language }) => SHELL.has(language))
 }
 
 function codeBlocks(page: string): (DocBlock & { language: string })[] {

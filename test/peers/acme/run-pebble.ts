@@ -1,7 +1,8 @@
 /**
- * Runs pebble from Debian, a certificate authority for tests, on ports of its own; it asks the DNS server
- * that it is told.
+ * Runs pebble from Debian, a certificate authority for tests, on ports of its own on loopback, also on that
+ * of a network namespace; it asks the DNS server that it is told.
  */
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ import { certificateFiles, testAuthority } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 
 export interface RunningPebble {
+  port: number
   directoryUrl: string
   /** Root certificate that verifies its certificates, PEM. */
   root: string
@@ -23,13 +25,18 @@ export interface RunningPebble {
 
 const NOTHING = async () => ({ kind: 'no-data' }) as const
 
-/** @param options.httpPort where it looks for files @param options.settings environment variables */
+/**
+ * @param options.httpPort where it looks for files @param options.settings environment variables
+ * @param options.enter command that enters a network namespace, where all ports are free
+ */
 export async function runPebble(options: {
   dnsServer: string
   httpPort: number
   settings?: Record<string, string>
+  enter?: readonly string[]
 }): Promise<RunningPebble> {
   const folder = await mkdtemp(join(tmpdir(), 'pebble-'))
+  const enter = options.enter ?? []
   const [port, managementPort] = [await freePort(), await freePort()]
   const config = join(folder, 'pebble.json')
   await writeFile(
@@ -48,10 +55,13 @@ export async function runPebble(options: {
     }),
   )
   const settings = Object.entries({ PEBBLE_VA_NOSLEEP: '1', ...options.settings })
-  const child = startMta('env', [
+  const [program, ...args] = [
+    ...enter,
+    'env',
     ...settings.map(([name, value]) => `${name}=${value}`),
     ...['pebble', '-strict', '-config', config, '-dnsserver', options.dnsServer],
-  ])
+  ]
+  const child = startMta(program!, args)
   const outbound = createOutbound({
     resolver: { addresses4: NOTHING, addresses6: NOTHING },
     clock: systemClock,
@@ -62,11 +72,13 @@ export async function runPebble(options: {
     if (child.hasEnded())
       throw new Error(`pebble cannot be run: install the Debian package pebble\n${child.log()}`)
     const url = `https://127.0.0.1:${managementPort}/roots/0`
+    if (enter.length > 0) return fetchedWithin(enter, url)
     const reply = await outbound.send({ url, limitMs: 1_000, limitBytes: 65_536 })
     return reply instanceof OutboundFault ? undefined : reply.body.toString()
   })
   outbound.close()
   return {
+    port,
     directoryUrl: `https://127.0.0.1:${port}/dir`,
     root,
     log: child.log,
@@ -75,4 +87,9 @@ export async function runPebble(options: {
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** The test itself does not reach a server in a namespace. @returns empty while it does not serve */
+function fetchedWithin([program, ...args]: readonly string[], url: string): string {
+  return spawnSync(program!, [...args, 'curl', '--silent', '--insecure', url], { encoding: 'utf8' }).stdout
 }

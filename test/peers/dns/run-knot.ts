@@ -1,6 +1,6 @@
 /**
- * Runs knotd from Debian as the name server of zones whose lines a test writes; without privileges, on
- * loopback.
+ * Runs knotd from Debian as the name server of zones whose lines a test writes; without privileges on
+ * loopback, or in a network namespace.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { freePort } from '../../kit/free-port.ts'
 import type { TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { askServer } from '../../kit/zone-client.ts'
-import { missing } from './tools.ts'
+import { missing, run } from './tools.ts'
 
 export interface RunningKnot {
   host: string
@@ -19,11 +19,19 @@ export interface RunningKnot {
   put(zone: string, lines: readonly string[]): Promise<void>
 }
 
-/** Each zone has a SOA record, and one name server `ns1` at the address of this one. */
-export async function runKnot(t: TestContext, host: string, zones: readonly string[]): Promise<RunningKnot> {
+/**
+ * Each zone has a SOA record, and one name server `ns1` at the address of this one.
+ * @param enter command that enters a network namespace, where port 53 is free; none for loopback
+ */
+export async function runKnot(
+  t: TestContext,
+  host: string,
+  zones: readonly string[],
+  enter: readonly string[] = [],
+): Promise<RunningKnot> {
   const folder = await mkdtemp(join(tmpdir(), 'knot-'))
   t.after(() => rm(folder, { recursive: true }))
-  const port = await freePort(host)
+  const port = enter.length > 0 ? 53 : await freePort(host)
   const serials = new Map(zones.map(zone => [zone, 0]))
   const fileOf = (zone: string) => join(folder, `${zone}.zone`)
   const write = (zone: string, lines: readonly string[]) => {
@@ -38,6 +46,7 @@ export async function runKnot(t: TestContext, host: string, zones: readonly stri
     return writeFile(fileOf(zone), `$ORIGIN ${zone}.\n${[...head, ...lines].join('\n')}\n`)
   }
   const isServed = async (zone: string) => {
+    if (enter.length > 0) return (await serialIn(enter, host, zone)) === serials.get(zone)
     const reply = await askServer(`${host}:${port}`, zone, 'SOA').catch(() => undefined)
     const [soa] = reply?.answers ?? []
     return soa?.type === 'SOA' && soa.serial === serials.get(zone)
@@ -47,7 +56,8 @@ export async function runKnot(t: TestContext, host: string, zones: readonly stri
   const config = join(folder, 'knot.conf')
   await writeFile(config, configOf(folder, { host, port, zones, fileOf }))
   const path = `${process.env.PATH}:/usr/sbin`
-  const child = spawn('knotd', ['-c', config], {
+  const [program, ...args] = [...enter, 'knotd', '-c', config]
+  const child = spawn(program!, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path },
   })
@@ -83,6 +93,12 @@ export async function runKnot(t: TestContext, host: string, zones: readonly stri
       await served(zone)
     },
   }
+}
+
+/** The test itself does not reach a server in a namespace. */
+async function serialIn(enter: readonly string[], host: string, zone: string): Promise<number> {
+  const [program, ...args] = [...enter, 'kdig', '+short', '+retry=0', '+timeout=1', `@${host}`, zone, 'SOA']
+  return Number((await run(program!, args)).split(' ')[2])
 }
 
 function configOf(

@@ -1,4 +1,7 @@
-/** Runs unbound from Debian on a free port of this host, with a configuration of the test's own. */
+/**
+ * Runs unbound from Debian with a configuration of the test's own: on a free port of loopback, or on port
+ * 53 of addresses in a network namespace.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,22 +12,30 @@ import type { TestContext } from '../../kit/suite.ts'
 import { missing } from './tools.ts'
 
 export interface RunningUnbound {
-  /** `127.0.0.1:port` */
+  /** `127.0.0.1:port`, or the first address in a namespace. */
   server: string
   log: string[]
+}
+
+export interface Place {
+  /** Command that enters a network namespace. */
+  enter: readonly string[]
+  addresses: readonly string[]
 }
 
 /** @param configOf what follows the settings that every instance needs, for a folder that is its own */
 export async function runUnbound(
   t: TestContext,
   configOf: (folder: string) => string | Promise<string>,
+  { enter, addresses }: Place = { enter: [], addresses: ['127.0.0.1'] },
 ): Promise<RunningUnbound> {
   const folder = await mkdtemp(join(tmpdir(), 'unbound-'))
   t.after(() => rm(folder, { recursive: true }))
-  const port = await freePort()
+  const port = enter.length > 0 ? 53 : await freePort()
   const file = join(folder, 'unbound.conf')
-  await writeFile(file, commonConfig(folder, port) + (await configOf(folder)))
-  const child = spawn('unbound', ['-d', '-p', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  await writeFile(file, commonConfig(folder, addresses, port) + (await configOf(folder)))
+  const [program, ...args] = [...enter, 'unbound', '-d', '-p', '-c', file]
+  const child = spawn(program!, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const log: string[] = []
   const ended = new Promise(done => child.once('close', done))
   t.after(() => {
@@ -32,10 +43,10 @@ export async function runUnbound(
     return ended
   })
   await started(child, log)
-  return { server: `127.0.0.1:${port}`, log }
+  return { server: `${addresses[0]}:${port}`, log }
 }
 
-function commonConfig(folder: string, port: number): string {
+function commonConfig(folder: string, addresses: readonly string[], port: number): string {
   return `
 server:
   directory: "${folder}"
@@ -46,7 +57,8 @@ server:
   logfile: ""
   verbosity: 2
   num-threads: 1
-  interface: 127.0.0.1
+${addresses.map(address => `  interface: ${address}`).join('\n')}
+  access-control: 0.0.0.0/0 allow
   port: ${port}
   do-ip6: no
   do-not-query-localhost: no

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   existsSync,
@@ -39,12 +40,15 @@ export interface EmptyRoot {
   run(program: string, ...args: string[]): string
   /** Runs a program of this machine on it to its end. @throws with what it printed when it fails */
   runOutside(program: string, ...args: string[]): string
+  /** Installs a Debian package of ours, whose dependencies are there. @returns what was printed */
+  installPackage(file: string): string
   /** Starts a program in it that goes on, as a user of it. */
   start(user: string, env: Record<string, string>, program: string, ...args: string[]): RunningMta
   close(): void
 }
 
-export function openEmptyRoot(): EmptyRoot {
+/** @param enter command that enters the network namespace of its programs; none for that of the test */
+export function openEmptyRoot(enter: readonly string[] = []): EmptyRoot {
   const path = mkdtempSync(join(tmpdir(), 'empty-root-'))
   chmodSync(path, 0o755)
   for (const folder of ['usr', 'dev', 'proc', 'etc', 'run', 'root', 'var/lib', 'tmp'])
@@ -54,7 +58,8 @@ export function openEmptyRoot(): EmptyRoot {
     mkdirSync(join(path, 'usr', name), { recursive: true })
     symlinkSync(`usr/${name}`, join(path, name))
   }
-  finish('sh', [
+  finish([
+    'sh',
     '-c',
     'dpkg -L "$@" | sort -u | tar -C / --no-recursion --keep-directory-symlink -cf - -T - 2>/dev/null | tar -C "$0" --keep-directory-symlink -xf -',
     path,
@@ -65,7 +70,9 @@ export function openEmptyRoot(): EmptyRoot {
       cpSync(`/usr/share/base-passwd/${name}.master`, join(path, 'etc', name))
   writeFileSync(join(path, 'etc/shadow'), '')
   const inside = (args: readonly string[]) => [
+    ...enter,
     ...[
+      'unshare',
       '--mount',
       'sh',
       '-c',
@@ -76,13 +83,19 @@ export function openEmptyRoot(): EmptyRoot {
   ]
   return {
     path,
-    run: (program, ...args) => finish('unshare', inside(['chroot', path, program, ...args])),
-    runOutside: (program, ...args) => finish(program, args),
-    start: (user, env, program, ...args) =>
-      startMta(
-        'unshare',
-        inside(['chroot', `--userspec=${user}:${user}`, path, ...withEnv(env), program, ...args]),
-      ),
+    run: (program, ...args) => finish(inside(['chroot', path, program, ...args])),
+    runOutside: (program, ...args) => finish([program, ...args]),
+    installPackage(file) {
+      mkdirSync(join(path, 'var/lib/dpkg/updates'), { recursive: true })
+      for (const name of ['status', 'available']) appendFileSync(join(path, 'var/lib/dpkg', name), '')
+      mkdirSync(join(path, 'var/lib/dpkg/info'))
+      return finish(['dpkg', `--root=${path}`, '--force-depends', '-i', file])
+    },
+    start(user, env, program, ...args) {
+      const as = ['chroot', `--userspec=${user}:${user}`, path, ...withEnv(env)]
+      const [first, ...rest] = inside([...as, program, ...args])
+      return startMta(first!, rest)
+    },
     close: () => rmSync(path, { recursive: true }),
   }
 }
@@ -92,9 +105,9 @@ function withEnv(env: Record<string, string>): string[] {
 }
 
 /** @throws Error with the output when the program fails */
-function finish(program: string, args: readonly string[]): string {
+function finish([program, ...args]: readonly string[]): string {
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env })
+  const { status, stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8', env })
   if (status !== 0) throw new Error(`${program} ${args.at(-1)} ended with ${status}: ${stdout}${stderr}`)
   return stdout + stderr
 }

@@ -71,12 +71,7 @@ for (const { kind, install, remove } of [
   },
   {
     kind: 'Debian package',
-    install(empty: EmptyRoot) {
-      mkdirSync(join(empty.path, 'var/lib/dpkg/updates'), { recursive: true })
-      for (const file of ['status', 'available']) appendFileSync(join(empty.path, 'var/lib/dpkg', file), '')
-      mkdirSync(join(empty.path, 'var/lib/dpkg/info'))
-      return empty.runOutside('dpkg', `--root=${empty.path}`, '--force-depends', '-i', fileNamed('*.deb'))
-    },
+    install: (empty: EmptyRoot) => empty.installPackage(fileNamed('*.deb')),
     remove: (empty: EmptyRoot) =>
       empty.runOutside('dpkg', `--root=${empty.path}`, '--force-depends', '-r', 'mailhorn'),
   },
