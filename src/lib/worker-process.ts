@@ -89,13 +89,8 @@ class RunningProcess implements Running {
     this.#name = name
     this.#child = fork(fileURLToPath(entry), [], {
       serialization: 'advanced',
-      env: Object.fromEntries(Object.entries(process.env).filter(([key]) => INHERITED.test(key))),
-      execArgv: [
-        ...process.execArgv.filter(arg => arg.startsWith('--import=')),
-        `--max-old-space-size=${heapMib}`,
-        `--max-semi-space-size=${YOUNG_GENERATION_MIB}`,
-        `--title=mailhorn: ${name}`,
-      ],
+      env: { ...inheritedVariables(), NODE_OPTIONS: nodeOptions(name, heapMib) },
+      execArgv: process.execArgv.filter(arg => arg.startsWith('--import=')),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     const child = this.#child
@@ -173,6 +168,19 @@ class RunningProcess implements Running {
     this.#child.channel?.[change]()
     ;(this.#child.stderr as Socket | null)?.[change]()
   }
+}
+
+function inheritedVariables(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([key]) => INHERITED.test(key)))
+}
+
+/** Options of the child. They are not arguments, which the single executable takes as those of its commands. */
+function nodeOptions(name: string, heapMib: number): string {
+  return [
+    `--max-old-space-size=${heapMib}`,
+    `--max-semi-space-size=${YOUNG_GENERATION_MIB}`,
+    `"--title=mailhorn: ${name}"`,
+  ].join(' ')
 }
 
 /** Sends a message. If it cannot be sent, the process has ended, and its calls fail. */
