@@ -1,6 +1,7 @@
 /**
  * Makes what is installed without npm: an archive with the built service, the dashboard, the modules that
- * are not bundled, and the Node runtime, and a Debian package of the same tree.
+ * are not bundled, and the Node runtime; a Debian package of the same tree; and one executable file that
+ * contains it.
  *
  *   npm run package -- [--arch x64|arm64] [--out packages] [--tree]
  *
@@ -26,6 +27,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { makeOneFile } from './one-file.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const DEBIAN_ARCHITECTURES: Record<string, string> = { x64: 'amd64', arm64: 'arm64' }
@@ -58,6 +60,9 @@ if (!values.tree) {
   run('tar', [...reproducible(changedAt), '-C', out, '-I', 'gzip -6n', '-cf', archive, name])
   report(archive)
   report(debianPackage())
+  const executable = join(out, `mailhorn-linux-${arch}`)
+  await makeOneFile(tree, executable)
+  report(executable)
 }
 
 /** Copies what the service needs at run time; the bundles need no other modules. */

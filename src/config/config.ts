@@ -33,11 +33,12 @@ interface LoadedConfig {
 
 const ENVIRONMENT_PREFIX = 'MAILHORN_'
 /** Environment variables with our prefix that are not settings. */
-const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG', 'MAILHORN_ACCESS_TOKEN'])
+const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG', 'MAILHORN_ACCESS_TOKEN', 'MAILHORN_BASE_FOLDER'])
 
 /**
  * Reads `config/default.json`, then `config/local.json` or the file named by `MAILHORN_CONFIG`, then the
- * environment.
+ * environment. Relative paths are resolved against `MAILHORN_BASE_FOLDER`, or else `root`: the single
+ * executable sets it to its own folder, and a program that npm installed to the current one.
  * @param root folder that holds `config/`
  * @throws ConfigError
  */
@@ -49,7 +50,7 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const environment = environmentSource(settings, env, problems, warnings)
   const values = readAll(settings, [...files, environment], problems)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
-  const config = derive(nest(values) as Config, root)
+  const config = derive(nest(values) as Config, env.MAILHORN_BASE_FOLDER || root)
   const contradictions = contradictionsIn(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions.join('\n'))
   return { config: deepFreeze(config), warnings }
@@ -131,10 +132,10 @@ function readAll(
 }
 
 /** Fills in defaults that depend on other settings, and resolves relative paths. */
-function derive(config: Config, root: string): Config {
+function derive(config: Config, base: string): Config {
   const { mailHost, http, simulator, admin, dns, tracking, autoconfigure, backup } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
-  const dataDir = resolve(root, config.dataDir)
+  const dataDir = resolve(base, config.dataDir)
   return {
     ...config,
     dataDir,
@@ -147,7 +148,7 @@ function derive(config: Config, root: string): Config {
       email: admin.email || `admin@${mailHost}`,
       credentialsFile: admin.credentialsFile && resolve(dataDir, admin.credentialsFile),
     },
-    backup: { ...backup, folder: backup.folder && backupFolder(root, backup.folder) },
+    backup: { ...backup, folder: backup.folder && backupFolder(base, backup.folder) },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},
     smartHosts: config.smartHosts ?? {},

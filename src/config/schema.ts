@@ -41,7 +41,7 @@ export const DEFAULT_MAIL_HOST = 'mailhorn.test'
 export const schema = {
   dataDir: text(
     'data',
-    'Folder of the database, stored files and the secret key. A relative path is resolved against the program’s folder.',
+    'Folder of the database, stored files and the secret key. A relative path is resolved against the program’s folder, or, if npm installed it, the current one.',
   ),
   database,
   roles: choices(

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -10,6 +11,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -42,6 +44,9 @@ while True: print(s.recv(4096).decode(), flush=True)
 `
 const LOW_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 const WATCHDOG_MS = 1_000
+const EXECUTABLE = '/root/mailhorn'
+/** Bodies of this size are parsed in a child process. */
+const READ_BY_CHILD_BYTES = 4_000_000
 let packages: string
 
 test.before(() => {
@@ -148,6 +153,66 @@ test('each instruction of the image after its build works on its base, and all o
   assert.match(service.log(), /"event":"stopping"/)
 })
 
+test('the single executable unpacks itself, and a killed service loses nothing', async t => {
+  const empty = await t.using(openEmptyRoot())
+  installExecutable(empty)
+  assert.match(empty.run(EXECUTABLE, 'version'), /^\d+\.\d+\.\d+\n$/)
+  assert.throws(() => empty.run(EXECUTABLE), /Usage: mailhorn <command>/)
+  assert.match(empty.run(EXECUTABLE, 'help', 'init'), /--contact <email>/)
+  assert.throws(() => empty.run(EXECUTABLE, 'serve', '--port'), /serve takes no option but --no-migrate/)
+
+  const { baseUrl, service } = await startExecutable(t, empty)
+  const [, key] = firstCredentials(empty, 'root/data/first-credentials')
+  const send = async (attachment: Buffer) => {
+    const reply = await fetch(`${baseUrl}/emails`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        from: 'a@example.com',
+        to: 'delayed@simulator.test',
+        subject: 'hi',
+        text: 'hi',
+        attachments: [{ filename: 'a.bin', content: attachment.toString('base64') }],
+      }),
+    })
+    assert.is(reply.status, 200, `${await reply.clone().text()}${service.log()}`)
+    return ((await reply.json()) as { id: string }).id
+  }
+  renameSync(join(empty.path, EXECUTABLE), join(empty.path, 'root/former'))
+  const ids = [await send(randomBytes(READ_BY_CHILD_BYTES)), await send(randomBytes(10))]
+  assert.not.match(service.log(), /reader_process/)
+  await service.end('SIGKILL')
+  renameSync(join(empty.path, 'root/former'), join(empty.path, EXECUTABLE))
+  const again = await startExecutable(t, empty)
+  for (const id of ids) await until(() => empty.run(EXECUTABLE, 'email', 'show', id).includes('delivered'))
+  assert.match(empty.run(EXECUTABLE, 'doctor', '--help'), /^Usage: mailhorn doctor/)
+  await again.service.end('SIGTERM')
+  assert.match(again.service.log(), /"event":"stopping"/)
+})
+
+test('the single executable replaces damaged files, and says in one line that its home cannot be written', async t => {
+  const empty = await t.using(openEmptyRoot())
+  installExecutable(empty)
+  empty.run(EXECUTABLE, 'version')
+  const [unpacked] = globSync(join(empty.path, 'root/.cache/mailhorn/*'))
+  assert.is(statSync(unpacked!).mode & 0o777, 0o700)
+  const [sqlite] = globSync(join(unpacked!, 'node_modules/better-sqlite3/prebuilds/*.node'))
+  const files = [sqlite!, join(unpacked!, 'build/cli.js')]
+  const before = files.map(file => readFileSync(file))
+  for (const file of files) appendFileSync(file, 'damage')
+  assert.match(empty.run(EXECUTABLE, 'version'), /^\d/)
+  assert.ok(files.every((file, i) => readFileSync(file).equals(before[i]!)))
+
+  rmSync(join(empty.path, 'root/.cache'), { recursive: true })
+  const readOnly = 'mount -t tmpfs -o ro none "$0/root" && exec chroot "$0" /srv/mailhorn version'
+  renameSync(join(empty.path, EXECUTABLE), join(empty.path, 'srv/mailhorn'))
+  const { status, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', readOnly, empty.path], {
+    encoding: 'utf8',
+  })
+  assert.is(status, 1)
+  assert.match(stderr, /^mailhorn: the program cannot be unpacked into \/root\/.+EROFS.+XDG_CACHE_HOME.+\n$/)
+})
+
 /** Reads the instructions of the last stage that concern what runs. */
 function lastStage(dockerfile: string) {
   const stage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')).replaceAll(/\\\n\s*/g, '')
@@ -212,8 +277,29 @@ async function startInstalled(t: TestContext, empty: EmptyRoot) {
   return { baseUrl: `http://127.0.0.1:${port}`, service, notifications }
 }
 
-function firstCredentials(empty: EmptyRoot): [password: string, key: string] {
-  const text = readFileSync(join(empty.path, CREDENTIALS), 'utf8')
+function installExecutable(empty: EmptyRoot) {
+  mkdirSync(join(empty.path, 'srv'))
+  cpSync(join(packages, `mailhorn-linux-${process.arch}`), join(empty.path, EXECUTABLE))
+}
+
+async function startExecutable(t: TestContext, empty: EmptyRoot) {
+  const port = await freePort()
+  const env = {
+    MAILHORN_HTTP_LISTEN: `127.0.0.1:${port}`,
+    MAILHORN_DNS_LISTEN: '',
+    MAILHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
+    MAILHORN_SIMULATOR_DOMAIN: 'simulator.test',
+    MAILHORN_ADMIN_CREDENTIALS_FILE: 'first-credentials',
+  }
+  const service = empty.start('root', env, EXECUTABLE, 'serve')
+  t.after(() => service.end('SIGKILL'))
+  await until(() => service.log().includes('"event":"ready"') || service.hasEnded())
+  assert.not.ok(service.hasEnded(), service.log())
+  return { baseUrl: `http://127.0.0.1:${port}`, service }
+}
+
+function firstCredentials(empty: EmptyRoot, file = CREDENTIALS): [password: string, key: string] {
+  const text = readFileSync(join(empty.path, file), 'utf8')
   return [/password\S*\s+(\S+)/i.exec(text)![1]!, /re_\w+/.exec(text)![0]]
 }
 

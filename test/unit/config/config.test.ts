@@ -49,6 +49,15 @@ test('config: the data folder does not depend on the working directory', t => {
     assert.is(loadConfig(root, { MAILHORN_DATA_DIR: input }).config.dataDir, folder)
 })
 
+test('config: relative paths are resolved against the base folder that a launcher names', t => {
+  const { config, warnings } = loadConfig(rootWith(t), {
+    MAILHORN_BASE_FOLDER: '/srv/mail',
+    MAILHORN_BACKUP_FOLDER: 'copies',
+  })
+  assert.equal([config.dataDir, config.backup.folder], ['/srv/mail/data', '/srv/mail/copies'])
+  assert.equal(warnings, [])
+})
+
 test('config: the shipped file has the documented plans and regions', () => {
   const { config } = loadConfig(join(import.meta.dirname, '../../..'), {})
   assert.equal({ ...config.plans.free }, { retentionDays: 7, daily: 100, monthly: 3000 })
