@@ -13,7 +13,6 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -27,11 +26,21 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { licensesOf } from './licenses.ts'
 import { makeOneFile } from './one-file.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const DEBIAN_ARCHITECTURES: Record<string, string> = { x64: 'amd64', arm64: 'arm64' }
-const COPIED = ['bin', 'build', 'config', 'dist', 'package.json', 'README.md', 'CHANGELOG.md', 'LICENSE']
+const COPIED = [
+  'bin',
+  'build',
+  'config/default.json',
+  'dist',
+  'package.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+]
 const INSTALLED = ['install.sh', 'mailhorn.service', 'mailhorn.env', 'monitoring']
 
 const { values } = parseArgs({
@@ -97,23 +106,6 @@ function foreignModules(): string {
   const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--os=linux', `--cpu=${arch}`]
   run('npm', ['ci', '--loglevel=error', ...options], folder)
   return folder
-}
-
-/** @returns the licenses of all dependencies that the service is built from, and of the runtime */
-function licensesOf(folder: string): string {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>
-  }
-  return Object.entries(lock.packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true && existsSync(join(folder, path)))
-    .flatMap(([path]) =>
-      readdirSync(join(folder, path))
-        .filter(file => /^(?:licen[cs]e|copying|notice)(?:[-.]|$)/i.test(file))
-        .map(
-          file => `${'='.repeat(78)}\n${path}\n\n${readFileSync(join(folder, path, file), 'utf8').trim()}\n`,
-        ),
-    )
-    .join('\n')
 }
 
 /** @returns the path of the package */
