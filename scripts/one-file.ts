@@ -1,4 +1,7 @@
-/** Makes the single executable: the Node runtime, and the tree of `package.ts` to be unpacked at the first start. */
+/**
+ * Makes the single executable: the Node runtime, and the tree of `package.ts` to be unpacked at the first
+ * start.
+ */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -85,7 +88,10 @@ function filesIn(tree: string, path: string): string[] {
     .flatMap(name => filesIn(tree, `${path}/${name}`))
 }
 
-/** The tool that adds the program to the runtime warns of sections without consequence; it is heard when it fails. */
+/**
+ * The tool that adds the program to the runtime warns of sections without consequence; its output is shown
+ * when it fails.
+ */
 function runNode(...args: string[]) {
   execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
 }

@@ -36,7 +36,9 @@ async function start() {
   await import(join(folder, 'build', isService ? 'main.js' : 'cli.js'))
 }
 
-/** Reads the settings of the installation, if this user may. Variables that are set already take precedence. */
+/**
+ * Reads the settings of the installation, if this user may. Variables that are set already take precedence.
+ */
 function readSettings() {
   try {
     accessSync(SETTINGS_FILE, constants.R_OK)

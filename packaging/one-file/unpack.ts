@@ -1,7 +1,6 @@
 /**
- * The files that the single executable unpacks: the built program and its native modules. They lie in a folder
- * that only its owner can read or change, are compared with their hashes at each start, and are written anew
- * where they differ.
+ * The files that the single executable unpacks: the built program and its native modules. They lie in a
+ * private folder, are compared with their hashes at each start, and are written anew where they differ.
  */
 import { createHash } from 'node:crypto'
 import {

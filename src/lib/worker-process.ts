@@ -174,7 +174,10 @@ function inheritedVariables(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([key]) => INHERITED.test(key)))
 }
 
-/** Options of the child. They are not arguments, which the single executable takes as those of its commands. */
+/**
+ * Returns options of the child for its environment: the single executable takes arguments as those of its
+ * commands.
+ */
 function nodeOptions(name: string, heapMib: number): string {
   return [
     `--max-old-space-size=${heapMib}`,

@@ -8,7 +8,7 @@ const test = suite('words')
 const root = join(import.meta.dirname, '../..')
 /** The rules themselves contain the names that they ban. */
 const RULES = ['test/kit/words.ts', 'test/unit/words.test.ts']
-const sources: SourceText[] = globSync('{src,test,bench,scripts}/**/*.{ts,tsx}', {
+const sources: SourceText[] = globSync('{src,test,bench,scripts,packaging}/**/*.{ts,tsx}', {
   cwd: root,
   exclude: ['**/node_modules'],
 })

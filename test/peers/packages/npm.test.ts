@@ -8,7 +8,10 @@ import * as assert from 'uvu/assert'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-/** Installs what `npm pack` makes into an empty folder. The dependencies come from npm's cache, if they are there. */
+/**
+ * Installs what `npm pack` makes into an empty folder. The dependencies come from the cache of npm, if they
+ * are there.
+ */
 const test = suite('npm', { limitMs: 240_000 })
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
