@@ -19,7 +19,7 @@ const SIZE_BYTES_MAX = scaled(38 * MIB)
  * One account may have so much on its way at once; a message that finds no room is taken when it is tried
  * again.
  */
-const NO_ROOM = '451 4.3.2'
+const NO_ROOM = '452 4.3.1'
 const RETRY_AFTER_MS = 1_000
 const DECIDED = /^(?:250|55\d) /
 

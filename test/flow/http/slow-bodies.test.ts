@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { LINGER_MS } from '../../../src/interfaces/api/server/last-words.ts'
+import { largeInputBytes, machineMemoryBytes } from '../../../src/lib/machine-memory.ts'
 import { addAccount, openSession } from '../../kit/accounts.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { rawRequest } from '../../kit/raw-http.ts'
@@ -101,21 +102,23 @@ test('previews of messages take room among the large bodies, and give it up', as
   const head = (length: number) =>
     `POST /dashboard/preview HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${session}\r\n` +
     `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n`
-  // nine of the largest fit into the share of an account
-  for (let i = 0; i < 9; i++) await halfSent(t, head(12 * MIB), HALF)
+  // as many of the largest as fit into the share of an account
+  const shareBytes = largeInputBytes(machineMemoryBytes()) / 2
+  for (let i = 1; i <= Math.floor(shareBytes / (12 * MIB)); i++) await halfSent(t, head(12 * MIB), HALF)
   await othersWereServed()
   let isAnswered = false
-  const tenth = rawRequest(mailhorn.baseUrl, [`${head(12 * MIB)}\r\n`, Buffer.alloc(12 * MIB, 'x')]).finally(
-    () => {
-      isAnswered = true
-    },
-  )
+  const another = rawRequest(mailhorn.baseUrl, [
+    `${head(12 * MIB)}\r\n`,
+    Buffer.alloc(12 * MIB, 'x'),
+  ]).finally(() => {
+    isAnswered = true
+  })
   for (let i = 0; i < 20; i++) {
     const others = await mailhorn.call('POST', '/emails', { key, body: LARGE })
     assert.is(others.status, 200)
   }
   assert.not(isAnswered)
-  assertRefusal(await whileTimePasses(tenth), { status: 415, name: 'validation_error', says: /form/ })
+  assertRefusal(await whileTimePasses(another), { status: 415, name: 'validation_error', says: /form/ })
 })
 
 test('an import of which nothing more comes is ended', async t => {
