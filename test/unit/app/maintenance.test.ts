@@ -12,6 +12,7 @@ const MINUTE_MS = 60_000
 /** Time between two rounds of each task, in minutes. */
 const MINUTES = {
   'check bounce and complaint rates': 10,
+  'delete accounts': 1,
   'delete mail of deleted domains': 60,
   'delete contacts of deleted audiences': 60,
   'finish interrupted imports': 10,
@@ -35,7 +36,7 @@ const TASKS = Object.keys(MINUTES).sort()
 /** Maintenance of a store that is away: each round of a task fails at once, and is known by its log line. */
 async function begin() {
   const clock = createManualClock()
-  const listeners = new Map<string, () => void>()
+  const listeners = new Map<string, (payloads: unknown[]) => void>()
   const rounds: string[] = []
   const away: object = new Proxy(() => {}, {
     get: () => away,
@@ -51,7 +52,7 @@ async function begin() {
   await settled()
   return {
     ...{ clock, maintenance },
-    notice: (topic: string) => listeners.get(topic)?.(),
+    notice: (topic: string) => listeners.get(topic)?.([]),
     /** Tasks that have had a round since the last look. */
     async done() {
       await settled()
@@ -63,7 +64,7 @@ async function begin() {
 test('each task has a round at the start and then one at the end of its interval', async () => {
   const { clock, maintenance, done } = await begin()
   assert.equal(await done(), TASKS)
-  for (const minutes of [10, 60, 24 * 60]) {
+  for (const minutes of [1, 10, 60, 24 * 60]) {
     const fresh = await begin()
     await fresh.done()
     fresh.clock.advance(minutes * MINUTE_MS - 1)
