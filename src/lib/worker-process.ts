@@ -20,6 +20,9 @@ export class ProcessNotStarted extends Error {}
 /** The process ended while it worked on the call, probably because of the input. */
 export class ProcessDied extends Error {}
 
+/** The process was killed from outside, as by the kernel when memory ran out. The call may succeed later. */
+export class ProcessKilled extends ProcessDied {}
+
 export interface WorkerProcessOptions {
   /** Name in the log, in metrics and in the system's list of processes. */
   name: string
@@ -129,16 +132,24 @@ class RunningProcess implements Running {
     })
   }
 
-  /** @throws ProcessNotStarted; ProcessDied; Error what the function there threw */
+  /** @throws ProcessNotStarted; ProcessKilled; ProcessDied; Error what the function there threw */
   call(called: string, input: unknown): Promise<unknown> {
     return this.#keptAlive(async () => {
       await this.untilReady()
       try {
         return await this.#caller.call(called, input)
       } catch (error) {
-        throw error instanceof WorkerEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
+        throw error instanceof WorkerEnded ? await this.#deathOf() : error
       }
     })
+  }
+
+  /** A process that fills its heap aborts; it is not killed. */
+  async #deathOf(): Promise<ProcessDied> {
+    const { signal } = await this.#ended
+    const isKilled = signal === 'SIGKILL' && !this.#wasKilled
+    const Death = isKilled ? ProcessKilled : ProcessDied
+    return new Death(`the process ${this.#name} ${isKilled ? 'was killed' : 'ended'}`)
   }
 
   /** Keeps the service from ending while a caller waits for the process. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, idKey, idText } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ReaderPool } from '../../lib/reader-pool.ts'
-import { ProcessNotStarted } from '../../lib/worker-process.ts'
+import { ProcessKilled, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
@@ -79,7 +79,7 @@ export function createMessageReader({
           return run({ ...job, inParts: false })
         })
         .catch(error => {
-          if (isUnrelated(error)) throw error
+          if (isUnrelated(error) || error instanceof ProcessKilled) throw error
           log.error(
             { err: error, event: 'submission_unreadable' },
             'A submitted message is refused: it cannot be read',

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createMetrics } from '../../../src/lib/metrics.ts'
 import { JobTooLong, type ReaderPool } from '../../../src/lib/reader-pool.ts'
-import { ProcessDied, ProcessNotStarted } from '../../../src/lib/worker-process.ts'
+import { ProcessDied, ProcessKilled, ProcessNotStarted } from '../../../src/lib/worker-process.ts'
 import { WorkerEnded } from '../../../src/lib/worker-rpc.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openReaders } from '../../kit/readers.ts'
@@ -29,7 +29,10 @@ test('reader pool: a job that fills the heap ends its process and no other job',
   const metrics = createMetrics()
   const readers = await t.using(openReaders({ entry, heapMib: 64, metrics }))
   const ends = await Promise.all([1, 2, 3].map(() => failure(readers.run(job('fillHeapInBuiltin')))))
-  for (const end of ends) assert.instance(end, ProcessDied)
+  for (const end of ends) {
+    assert.instance(end, ProcessDied)
+    assert.not.instance(end, ProcessKilled)
+  }
   assert.is(await readers.run(job('echo', 'hello')), 'hello')
   assert.match(metrics.text(), /^mailhorn_reader_processes_lost_total\{process="reader"\} 3$/m)
 })
@@ -37,6 +40,12 @@ test('reader pool: a job that fills the heap ends its process and no other job',
 test('reader pool: a process that ends fails its job alone', async t => {
   const readers = await t.using(openReaders({ entry }))
   assert.instance(await failure(readers.run(job('exit'))), ProcessDied)
+  assert.is(await readers.run(job('echo', 1)), 1)
+})
+
+test('reader pool: a job whose process is killed from outside is told so, because it may succeed later', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  assert.instance(await failure(readers.run(job('kill'))), ProcessKilled)
   assert.is(await readers.run(job('echo', 1)), 1)
 })
 

@@ -5,6 +5,7 @@ serveProcess(() => ({
   echo: async (input: unknown) => input,
   fail: (message: string) => Promise.reject(new Error(message)),
   exit: async () => process.exit(3),
+  kill: async () => process.kill(process.pid, 'SIGKILL'),
   async loop() {
     for (;;);
   },

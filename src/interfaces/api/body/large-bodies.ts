@@ -2,7 +2,7 @@
 import { type MemoryBudget, RETRY_AFTER_SECONDS, type Reservation } from '../../../lib/memory-budget.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
-import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
+import { ProcessDied, ProcessKilled, ProcessNotStarted } from '../../../lib/worker-process.ts'
 import { ApiError } from '../api-error.ts'
 import type { BodyOf, BodyWork } from '../route/route.ts'
 import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
@@ -44,7 +44,7 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>, budget: Memo
       try {
         return readAnswer(await readTwice(owner, { pieces, work })) as BodyOf<W>
       } catch (error) {
-        if (error instanceof ProcessNotStarted) throw tooMuch()
+        if (error instanceof ProcessNotStarted || error instanceof ProcessKilled) throw tooMuch()
         if (error instanceof ProcessDied || error instanceof JobTooLong) throw unreadable()
         throw error
       }

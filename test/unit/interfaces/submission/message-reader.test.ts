@@ -4,7 +4,7 @@ import type { ReadingJob } from '../../../../src/interfaces/submission/reading-j
 import { createIdSource } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { JobTooLong, type ReaderJob } from '../../../../src/lib/reader-pool.ts'
-import { ProcessDied, ProcessNotStarted } from '../../../../src/lib/worker-process.ts'
+import { ProcessDied, ProcessKilled, ProcessNotStarted } from '../../../../src/lib/worker-process.ts'
 import { WorkerEnded } from '../../../../src/lib/worker-rpc.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import { newId } from '../../../kit/mail.ts'
@@ -73,6 +73,12 @@ for (const fault of [new ProcessNotStarted(), new WorkerEnded()])
     assert.is(result, fault)
     assert.equal(inParts, [true])
   })
+
+test('a message whose reader is killed twice, as when memory runs out, may be sent again', async () => {
+  const { result, inParts } = await setUp([new ProcessKilled(), new ProcessKilled()])
+  assert.instance(result, ProcessKilled)
+  assert.equal(inParts, [true, false])
+})
 
 test('a store that takes nothing at the moment is told as such', async () => {
   const { result } = await setUp([{ unavailable: 'disk full' }])

@@ -1,4 +1,7 @@
-/** A reader process that dies of its first question. */
+/** A reader process that dies of its first question: by itself, or since somebody else kills it. */
 import { serveProcess } from '../../../../../src/lib/serve-process.ts'
 
-serveProcess(() => ({ readBody: async () => process.kill(process.pid, 'SIGKILL') }))
+serveProcess(() => ({
+  readBody: async ({ work }: { work: unknown }) =>
+    work === null ? process.kill(process.pid, 'SIGKILL') : process.exit(134),
+}))

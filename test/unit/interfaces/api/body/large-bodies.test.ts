@@ -199,6 +199,12 @@ test('large body work: a body that kills its process twice is refused', async t 
   }
 })
 
+test('large body work: if the process is killed from outside twice, the reply is 503', async t => {
+  const killed = await t.using(openBodyReading({ entry: new URL('./dying-reader.ts', import.meta.url) }))
+  const refused = await killed.large.read('ann', [], null).catch((error: unknown) => error)
+  assert.is((refused as ApiError).status, 503)
+})
+
 test('large body work: a body is read although its process dies once', async t => {
   const entry = new URL('./dying-once-reader.ts', import.meta.url)
   const dying = await t.using(openBodyReading({ entry }))
