@@ -160,6 +160,23 @@ test('scheduler: a claim that finds less than granted leaves the capacity to oth
   assert.equal(claims.map(domains), [['a.test'], ['b.test']])
 })
 
+for (const [answer, next] of [
+  [nothing, ['b.test']],
+  [found(1), undefined],
+] as const)
+  test(`scheduler: queue keys that waited for a claim follow it if it took ${answer.deliveries.length} of 1`, async () => {
+    const { note, claims, rooms } = openScheduler({
+      destinationOf: async ({ domain }) => (domain === 'first.test' ? domain : 'destination'),
+    })
+    rooms.set('destination', 1)
+    await note('first.test')
+    await note('a.test', 'b.test')
+    await claims[0]!.answer(nothing)
+    assert.equal(domains(claims[1]!), ['a.test'])
+    await claims[1]!.answer(answer)
+    assert.equal(claims[2] && domains(claims[2]), next)
+  })
+
 test('scheduler: a failed claim is reported and retried after a second', async () => {
   const { note, claims, clock, errors, taken } = openScheduler()
   await note('a.test')
