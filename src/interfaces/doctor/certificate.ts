@@ -31,6 +31,8 @@ const DAY_MS = 86_400_000
 const WARN_BEFORE_MS = 21 * DAY_MS
 const RENEW = 'Renew the certificate. The service reloads it within a minute.'
 const ASK = 'Resolve the error reported by the certificate authority. Mailhorn retries automatically.'
+const FIRST =
+  'The first certificate is issued within minutes of the start, once the DNS records of mail_host are found.'
 
 /** Checks the certificate that was issued by ACME. */
 export function givenCertificate({ find, mailHost, clock }: GivenOptions): Examination {
@@ -42,7 +44,7 @@ export function givenCertificate({ find, mailHost, clock }: GivenOptions): Exami
       if (!row?.chain)
         return refused.length > 0
           ? refused
-          : [bad('warning', CHECK, mailHost, 'No certificate has been issued yet.', ASK)]
+          : [bad('failed', CHECK, mailHost, 'No certificate has been issued yet.', FIRST)]
       const own = new X509Certificate(row.chain)
       return [age(own, mailHost, clock.now(), ASK), ...nameOf(own, mailHost, mailHost), ...refused]
     },

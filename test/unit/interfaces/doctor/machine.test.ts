@@ -145,7 +145,7 @@ test('ACME certificate: an error of the next order is reported', async () => {
       }),
     )
   const { cert: chain } = testCertificate('good')
-  assert.equal(await of(undefined), ['warning'])
+  assert.equal(await of(undefined), ['failed'])
   assert.equal(await of({ chain: null, fault: 'rateLimited' }), ['failed'])
   assert.equal(await of({ chain, fault: null }), ['ok'])
   assert.equal(await of({ chain, fault: 'rateLimited' }), ['ok', 'failed'])
