@@ -32,7 +32,9 @@ async function switchMode(mode: Mode, reason?: string): Promise<void> {
 /** Shows nothing in the normal mode. */
 export function ServiceModeNote() {
   const { data, reload } = useLoad<Installation>('/installation', { everyMs: CALM_MS })
-  useEffect(reload, [switches.value])
+  useEffect(() => {
+    if (switches.value > 0) reload()
+  }, [switches.value])
   const mode = data?.mode ?? 'normal'
   const report = useLoad<ServiceMode>(mode !== 'normal' && isOperator() ? PATH : null, { everyMs: LIVE_MS })
   const { error, isBusy, run } = useAct(() => switchMode('normal'))
