@@ -11,6 +11,7 @@ import type { MailSelector } from '../../store/model/schema/steering.ts'
 import type { Db } from '../../store/model/schema.ts'
 import { readSetting, writeSetting } from '../../store/reading/settings.ts'
 import { endHold, startHold } from './hold.ts'
+import { isSameSelector, listHolds } from './hold-rows.ts'
 
 export const SERVICE_MODES = ['normal', 'draining', 'read-only'] as const
 
@@ -91,26 +92,19 @@ export const serviceModeCommands = {
 }
 
 async function holdAll(tx: Tx, now: number): Promise<void> {
-  if ((await findHoldOfAll(tx)).length > 0) return
+  if (await findHoldOfAll(tx)) return
   const hold = { ...ANY_MAIL, id: tx.newId(now), reason: 'the service is read-only' }
   await startHold(tx, { ...hold, origin: 'operator', createdAt: now, isPause: 1, releasedAt: null })
 }
 
 async function releaseAll(tx: Tx, now: number): Promise<void> {
-  for (const { id } of await findHoldOfAll(tx)) await endHold(tx, id, now)
+  const hold = await findHoldOfAll(tx)
+  if (hold) await endHold(tx, hold.id, now)
 }
 
-function findHoldOfAll({ db }: Tx) {
-  return db
-    .selectFrom('queueHolds')
-    .select('id')
-    .where('releasedAt', 'is', null)
-    .where('domain', 'is', null)
-    .where('accountId', 'is', null)
-    .where('broadcastId', 'is', null)
-    .where('emailId', 'is', null)
-    .where('enteredBefore', 'is', null)
-    .execute()
+/** There is at most one, since operators cannot hold all mail in another way. */
+async function findHoldOfAll({ db }: Tx) {
+  return (await listHolds(db)).find(hold => hold.releasedAt === null && isSameSelector(hold, ANY_MAIL))
 }
 
 interface ModeSource {
