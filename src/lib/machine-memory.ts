@@ -24,7 +24,7 @@ export function memoryWithin(constrained: number, total: number): number {
   return constrained > 0 && constrained < total ? constrained : total
 }
 
-/** Memory for large bodies and messages that are being received, read or sent, by all doors together. */
+/** Returns the memory for large bodies and messages that are received and parsed, in bytes. */
 export function largeInputBytes(machineBytes: number): number {
   const share = Math.floor((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT)
   return Math.min(LARGE_INPUT.maxBytes, Math.max(LARGE_INPUT.minBytes, share))

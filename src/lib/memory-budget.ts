@@ -1,7 +1,7 @@
 /**
- * Memory for large input: request bodies, submitted messages, downloads. All doors share one budget, so that
- * together they never need more than the machine has. Who finds no room waits, fairly by owner and for a
- * bounded time, and is then told to come back.
+ * Memory for large request bodies and submitted messages. All listeners share one budget, so that together
+ * they do not need more than the machine has. Input without room waits, fairly by owner and for a bounded
+ * time; then its client is told to try again.
  */
 import { type Clock, every, type Timer } from './clock.ts'
 import { FairSemaphore } from './fair-semaphore.ts'
