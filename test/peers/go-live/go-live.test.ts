@@ -4,13 +4,12 @@
  * apt and systemd as the first process (dpkg and the settings of the unit take their place), and the
  * firewall: nothing is closed here.
  */
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { shellBlocks } from '../../kit/doc-blocks.ts'
+import { makePackages } from '../../kit/packages.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { rentVps } from './vps.ts'
@@ -24,13 +23,7 @@ const REVERSE = '7.10.4.46'
 
 let packages: string
 test.before(() => {
-  packages = mkdtempSync(join(tmpdir(), 'packages-'))
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'scripts/package.ts'), '--out', packages],
-    { encoding: 'utf8' },
-  )
-  assert.is(status, 0, stderr)
+  packages = makePackages()
 })
 test.after(() => rmSync(packages, { recursive: true }))
 

@@ -9,19 +9,18 @@ import {
   existsSync,
   globSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../kit/free-port.ts'
 import { listens } from '../../kit/listens.ts'
+import { makePackages } from '../../kit/packages.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { type EmptyRoot, openEmptyRoot } from './empty-root.ts'
@@ -50,15 +49,7 @@ const READ_BY_CHILD_BYTES = 4_000_000
 let packages: string
 
 test.before(() => {
-  packages = mkdtempSync(join(tmpdir(), 'packages-'))
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'scripts/package.ts'), '--out', packages],
-    {
-      encoding: 'utf8',
-    },
-  )
-  assert.is(status, 0, stderr)
+  packages = makePackages()
 })
 
 test.after(() => rmSync(packages, { recursive: true }))
