@@ -23,17 +23,13 @@ export class S3Bucket {
     await this.#requests.send({ method: 'PUT', key, body })
   }
 
-  /**
-   * Stores an object unless there is one. A store that does not know this condition replaces it.
-   * @returns false when there is one
-   */
-  async putNew(key: string, body: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  /** Stores an object unless there is one. A store that does not know this condition replaces it. */
+  async putNew(key: string, body: Uint8Array<ArrayBuffer>): Promise<void> {
     try {
       await this.#requests.send({ method: 'PUT', key, body, headers: { 'if-none-match': '*' } })
-      return true
     } catch (error) {
-      if (error instanceof S3Failure && (error.status === 412 || error.status === 409)) return false
-      throw error
+      const isThere = error instanceof S3Failure && (error.status === 412 || error.status === 409)
+      if (!isThere) throw error
     }
   }
 
