@@ -95,12 +95,15 @@ function withMarks(text: string, facts: EnvelopeFacts): string {
   const recipientDomain = recipient === undefined ? undefined : domainOf(recipient)
   const ours = facts.ours.map(one => one.toLowerCase())
   const ourAddresses = new Set(ours.filter(one => one.includes('@')))
+  const ourDomains = new Set([...ourAddresses].map(domainOf))
   const ourHosts = ours.map(one => (one.includes('@') ? domainOf(one) : one))
   const ofAddress = (found: string) => {
     const address = addressesIn(found)[0]?.toLowerCase()
     if (address === undefined) return found
     if (ourAddresses.has(address) && address !== recipient) return mark(MARKS.ours)
-    const isRecipient = recipientDomain === undefined || domainOf(address) === recipientDomain
+    const domain = domainOf(address)
+    const isRecipient = recipientDomain === undefined || domain === recipientDomain
+    if (!isRecipient && ourDomains.has(domain)) return mark(MARKS.ours)
     return mark(isRecipient ? MARKS.recipient : MARKS.otherAddress)
   }
   const ofHost = (found: string) => {

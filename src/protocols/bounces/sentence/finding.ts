@@ -4,7 +4,15 @@
  */
 import { type Clause, clausesOf, type EnvelopeFacts, NO_FACTS } from './clauses.ts'
 import { closedScriptFinding } from './closed-scripts.ts'
-import { AGAIN, type Assertion, CHECKED, HARMLESS, PASSING, PREDICATES } from './predicates.ts'
+import {
+  AGAIN,
+  type Assertion,
+  CHECKED,
+  HARMLESS,
+  LOOKED_UP_BY_SMTP,
+  PASSING,
+  PREDICATES,
+} from './predicates.ts'
 import { type Finding, MARKS, type Role, roleOf } from './roles.ts'
 
 export type Findings = ReadonlySet<Finding>
@@ -20,16 +28,29 @@ export function findingsIn(text: string, facts: EnvelopeFacts = NO_FACTS): Findi
   const clauses = clausesOf(text, facts)
   const found = new Set<Finding>()
   let heading: Role | undefined
+  let isOfOurAddress = false
   for (const { text: clause, announces, asks } of clauses) {
     const closed = closedScriptFinding(clause)
     if (closed) found.add(closed)
+    isOfOurAddress ||= isOurAddressLookedUp(clause)
     const { claims, party, words } = readClause(clause)
     const finding = findingOf(claims, party ?? (heading === 'host' ? undefined : heading), heading, words)
-    if (finding && !asks) found.add(finding)
+    if (finding && !asks) found.add(isOfOurAddress && isSaidOfMailbox(finding, clause) ? 'sender' : finding)
     heading = announces && (asks || ![...claims].some(saysWhat)) ? headingOf(party, words, clause) : undefined
   }
   if (isPassing(clauses)) found.add('passing')
   return found
+}
+
+/** Tells whether a host has looked up an address of ours: what it found there follows. */
+function isOurAddressLookedUp(clause: string): boolean {
+  return clause.split(' ').includes(MARKS.ours) && has(LOOKED_UP_BY_SMTP, clause)
+}
+
+/** Tells whether a clause says that a mailbox is absent, and does not name the recipient's. */
+function isSaidOfMailbox(finding: Finding, clause: string): boolean {
+  const isOfMailbox = finding === 'recipient-absent' || finding === 'recipient-gone'
+  return isOfMailbox && !clause.split(' ').includes(MARKS.recipient)
 }
 
 function isPassing(clauses: readonly Clause[]): boolean {

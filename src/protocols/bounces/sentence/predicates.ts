@@ -39,6 +39,7 @@ export const HARMLESS: readonly (readonly [RegExp, string])[] = [
       '(?:que|auquel|a qui) vous (?:avez (?:indique\\p{L}*|saisi\\p{L}*)|(?:essayez|tentez) de (?:contacter|joindre)|ecrivez)',
       '(?:a )?(?:la |el )?que (?:usted )?(?:intenta|trata de|quiere) (?:escribir|contactar|enviar)',
       '(?:of|for) (?:your|the|this) (?:message|mail|email|letter|mm)',
+      'for (?:good|ever)|forever|once and for all',
       'your(?= (?:intended |envelope )?(?:recipient|addressee|correspondent))|(?:ihre?n?|votre|uw)(?= (?:empfanger|destinat\\p{L}*|correspondant|ontvanger))',
       '(?:matching )?(?:directory|database|ldap|table)(?= (?:entry|entries|records?|match))',
       'in (?:january|february|march|april|may|june|july|august|september|october|november|december)',
@@ -96,7 +97,7 @@ const ENGLISH: readonly Predicate[] = [
     'gone',
     'no longer (?:in use|active|used|monitored|maintained|serviced|(?:accept(?:s|ing)?|receiv(?:es?|ing))(?: any| new)?(?: e?mails?| messages?)?(?! (?:from|of))|in (?:service|operation)|deliver(?:s|ed|able)?|supported|operational)',
     'not (?:be )?(?:used|active|work|in (?:use|service|operation))(?: anymore)?|not operational|not accept mail anymore',
-    'went away|deprovisioned|withdrawn|changed (?:his|her|their|the) address|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
+    'went away|deprovisioned|withdrawn|changed (?:his|her|their|the) address|blocked (?:due to|for|after) (?:\\p{L}+ ){0,3}inactivity|disabled|inactive|deactivated|discontinued|shut ?down|terminated|suspended|expired|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|wound (?:up|down)|obsolete|dissolved|dormant|closed|out of use|ceased|former|defunct|moved(?: away)?',
   ),
   of(
     'absent',
@@ -261,6 +262,10 @@ export const AGAIN = words(
 )
 export const CHECKED = words(
   'check|verify|correct|double|spelling|spelt|typos?|typing|pruf\\p{L}*|uberpruf\\p{L}*|verifi\\p{L}*|corrig\\p{L}*|comprueb\\p{L}*|revis\\p{L}*|confira|controll\\p{L}*|controleer|провер\\p{L}*|sprawdz\\p{L}*',
+)
+/** Words of a look-up of an address by SMTP, such as the call back that verifies a sender. */
+export const LOOKED_UP_BY_SMTP = words(
+  'check\\p{L}*|verif\\p{L}*|call(?:ed|ing)?(?: \\p{L}+){0,3} back|call(?:out|back)s?|prob(?:e[ds]?|ing)|test\\p{L}*|pruf\\p{L}*|uberpruf\\p{L}*|ruckfrage\\p{L}*|comprob\\p{L}*|controll?\\p{L}*|провер\\p{L}*|weryfik\\p{L}*|sprawdz\\p{L}*|dogrula\\p{L}*|kontrol\\p{L}*',
 )
 
 function of(claim: Assertion, ...phrases: readonly string[]): Predicate {

@@ -76,6 +76,31 @@ test('an address or a domain that is ours is not the recipient, whatever is said
       assert.is(door({ meaning: 'hard', phase: 'rcpt', line }).isHard, isHard, line)
 })
 
+test('a mailbox that a look-up of our address has not found is not the recipient', () => {
+  for (const [line, isHard] of [
+    ['550 5.1.1 Callout verification of postmaster@acme.example failed: no such mailbox', false],
+    ['550 We called your server back for <ann@acme.example> and were told: no such user', false],
+    ['550 5.1.1 SMTP probe of abuse@acme.example: recipient does not exist', false],
+    ['550 Verifikation von postmaster@acme.example fehlgeschlagen: Postfach existiert nicht', false],
+    ["550 La verification de l'adresse ann@acme.example a echoue: utilisateur inconnu", false],
+    ['550 5.1.1 Check of <> to ann@acme.example failed: 550 no mailbox here by that name', false],
+    ['550 5.1.1 Callout verification of bob@there.test failed: no such mailbox', true],
+    ['550 5.1.1 Recipient verify failed: no such user here', true],
+  ] as const)
+    for (const door of [saidLive, saidInReport])
+      assert.is(door({ meaning: 'hard', phase: 'rcpt', line }).isHard, isHard, line)
+})
+
+test('a mailbox that was closed for good is hard', () => {
+  for (const line of [
+    '550 Account bob was shut down for good',
+    '550 5.1.1 The mailbox bob@there.test has been wound up for good',
+    '550 mailbox closed forever',
+  ])
+    for (const door of [saidLive, saidInReport])
+      assert.is(door({ meaning: 'hard', phase: 'rcpt', line }).isHard, true, line)
+})
+
 test('an address probe that did not reach the mailbox is never hard', () => {
   for (const why of [
     'connect to mx2.there.test[192.0.2.9]:25: Connection timed out',
