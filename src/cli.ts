@@ -38,12 +38,13 @@ process.stderr.on('error', () => process.exit(1))
 process.exitCode = await runProgram(process.argv.slice(2), {
   version,
   openInstallation(dataDir) {
-    const { dataDir: configured, database, apiKeys, accessTokens } = readConfig()
+    const { dataDir: configured, database, apiKeys, accessTokens, mailHost } = readConfig()
     return openInstallation({
       dataDir: dataDir === undefined ? configured : resolve(dataDir),
       databaseUrl: database.url,
       apiKeyPrefix: apiKeys.prefix,
       accessTokenPrefix: accessTokens.prefix,
+      mailHost,
       writerThread,
       clock: systemClock,
     })

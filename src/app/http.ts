@@ -291,6 +291,7 @@ function startControl(
     passwords: security.passwords,
     apiKeyPrefix: config.apiKeys.prefix,
     accessTokenPrefix: config.accessTokens.prefix,
+    mailHost: config.mailHost,
     pathsTo: workers.pathsTo,
     examine: () => runDoctor(config, store.db, clock, true),
     sender: { domains, registration, accept, preparation },

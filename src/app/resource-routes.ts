@@ -43,7 +43,7 @@ export function installationRoutesOf(
 ): Route[] {
   const { mailHost, simulator, apiKeys, regions, plans, webhooks, feedback: rates } = config
   return installationRoutes({
-    ...{ serviceMode, queueAdmin, clock, db: store.db, reader: workers.reader },
+    ...{ serviceMode, queueAdmin, mailHost, clock, db: store.db, reader: workers.reader },
     describe: () => ({
       version,
       mode: serviceMode.current.mode,

@@ -16,6 +16,7 @@ import { queueCommands } from '../pipeline/queue/commands.ts'
 import { deletedDomainCommands } from '../pipeline/queue/deleted-domains.ts'
 import { destinationStateCommands } from '../pipeline/queue/destination-states.ts'
 import { destinationCommands } from '../pipeline/queue/destination-sweeper.ts'
+import { domainBanCommands } from '../pipeline/queue/domain-bans.ts'
 import { expireCommands } from '../pipeline/queue/expire.ts'
 import { holdCommands } from '../pipeline/queue/hold.ts'
 import { releaseCommands } from '../pipeline/queue/release.ts'
@@ -94,6 +95,7 @@ export const commands = {
   ...releaseCommands,
   ...holdCommands,
   ...serviceModeCommands,
+  ...domainBanCommands,
   ...restoredCommands,
   ...destinationCommands,
   ...adminCommands,

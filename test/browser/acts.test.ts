@@ -472,6 +472,21 @@ test('mail that waits is held, released, tried and dropped', async () => {
   await row.waitFor({ state: 'detached' })
 })
 
+test('a domain is banned, a wrong name is shown at its field, and the ban is lifted', async () => {
+  await goTo('/queue')
+  await button('Ban a domain').click()
+  await dialog().getByLabel('Domain').fill('not a domain')
+  await dialog().getByRole('button', { name: 'Ban domain' }).click()
+  await dialog().getByText('must be a domain name').waitFor()
+  await dialog().getByLabel('Domain').fill('phishing.example')
+  await dialog().getByLabel('Reason').fill('reported by a bank')
+  await dialog().getByRole('button', { name: 'Ban domain' }).click()
+  await rowOf('phishing.example').getByText('reported by a bank').waitFor()
+  await rowOf('phishing.example').getByRole('button', { name: 'Lift ban' }).click()
+  await dialog().getByRole('button', { name: 'Lift ban' }).click()
+  await page.getByRole('heading', { name: 'Banned domains' }).waitFor({ state: 'detached' })
+})
+
 test('an account is made, and its owner sees nothing of the operator’s', async t => {
   await goTo('/accounts')
   await button('Create account').click()

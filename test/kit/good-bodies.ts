@@ -51,6 +51,8 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /queue/release', () => ({ domain: 'held.example' })],
   ['POST /queue/retry', () => ({ domain: 'held.example' })],
   ['POST /queue/cancel', () => ({ domain: 'held.example' })],
+  ['POST /installation/ban-domain', () => ({ domain: 'banned.example' })],
+  ['POST /installation/unban-domain', () => ({ domain: 'banned.example' })],
   ['PUT /installation/mode', () => ({ mode: 'normal' })],
   ['POST /audiences', () => ({ name: 'a name' })],
   ['PATCH /audiences/:id', () => ({ name: 'a name' })],

@@ -122,6 +122,10 @@ async function createScene(mailhorn: Mailhorn) {
     ownEverything(mailhorn, { session: session(), key: mailhorn.apiKey, domain })
   let owned = await own('here.example')
   await mailhorn.call('POST', '/queue/hold', { session: session(), body: { domain: 'held.example' } })
+  await mailhorn.call('POST', '/installation/ban-domain', {
+    session: session(),
+    body: { domain: 'banned.example', reason: 'phishing' },
+  })
   let sets = 0
   const attempt = async (route: Route) => {
     const call = await callFor(mailhorn, route, owned)

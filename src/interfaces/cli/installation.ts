@@ -37,6 +37,7 @@ interface InstallationOptions {
   databaseUrl: string
   apiKeyPrefix: string
   accessTokenPrefix: string
+  mailHost: string
   /** Entry file of the writer thread. */
   writerThread: URL
   clock: Clock
@@ -156,7 +157,15 @@ interface OpenedStore {
 
 /** @throws FolderInUse */
 async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
-  const { dataDir, databaseUrl: url, apiKeyPrefix, accessTokenPrefix, writerThread, clock } = options
+  const {
+    dataDir,
+    databaseUrl: url,
+    apiKeyPrefix,
+    accessTokenPrefix,
+    mailHost,
+    writerThread,
+    clock,
+  } = options
   const onLoss = (error: Error) => {
     throw error
   }
@@ -167,6 +176,7 @@ async function openAlone(options: InstallationOptions): Promise<OpenedStore> {
       ...context,
       apiKeyPrefix,
       accessTokenPrefix,
+      mailHost,
       pathsTo: async () => new Map(),
       sender: null,
       examine: null,

@@ -5,6 +5,7 @@ import { RecordFault } from '../../protocols/dns/record-text.ts'
 import { BackupFault } from '../../store/backup/backup-fault.ts'
 import { StorageUnavailable } from '../../store/model/command.ts'
 import { backupCliCommands } from './backup-commands.ts'
+import { banCliCommands } from './ban-commands.ts'
 import type { CliCommand, CommandHost, Installation } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { type CliResult, CommandError, UsageError } from './control/result.ts'
@@ -41,6 +42,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...emailCommands,
   emailTestCommand,
   ...modeCliCommands,
+  ...banCliCommands,
   ...destinationCliCommands,
   initCommand,
   ...setupCommands,

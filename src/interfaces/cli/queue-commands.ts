@@ -23,10 +23,12 @@ const SELECTING = {
   broadcast: { type: 'string' },
   email: { type: 'string' },
   'entered-before': { type: 'string' },
+  'sender-domain': { type: 'string' },
 } as const
 const SELECTION_USAGE =
-  '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]'
-const SELECTION_DETAILS = '  Selects all mail that matches every given option; at least one is required.'
+  '[--domain <name>] [--sender-domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]'
+const SELECTION_DETAILS = `  Selects all mail that matches every given option; at least one is required. --domain is the domain of the
+  recipients, --sender-domain that of the sender with its subdomains.`
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
@@ -47,7 +49,8 @@ export const queueCliCommands: CliCommand[] = [
   },
   {
     name: 'queue retry',
-    usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]',
+    usage:
+      '<domain>… | --all | [--sender-domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]',
     summary: 'Retry deferred deliveries immediately',
     options: { ...SELECTING, all: { type: 'boolean' } },
     positionals: { min: 0, max: RETRIED_DOMAINS_MAX },
@@ -123,15 +126,19 @@ export const queueCliCommands: CliCommand[] = [
 /** @throws UsageError if no selection is given */
 function selectedIn(values: CommandInput['values']): Selected {
   const time = textOf(values['entered-before'])
+  const sender = textOf(values['sender-domain'])
   const mail = {
     domain: textOf(values.domain),
     account_id: textOf(values.account),
     broadcast_id: textOf(values.broadcast),
     email_id: textOf(values.email),
     ...(time !== null && { entered_before: time }),
+    ...(sender !== null && { sender_domain: sender }),
   }
   if (Object.values(mail).every(value => value === null))
-    throw new UsageError('specify --domain, --account, --broadcast, --email or --entered-before')
+    throw new UsageError(
+      'specify --domain, --sender-domain, --account, --broadcast, --email or --entered-before',
+    )
   return mail
 }
 
@@ -169,7 +176,8 @@ function holdsText(holds: readonly QueueHoldRow[], now: number): string {
   const rows = holds.map(hold => {
     const { domain, account_id: account, broadcast_id: broadcast, email_id: email, ...rest } = holdJson(hold)
     const time = rest.entered_before && `entered before ${rest.entered_before}`
-    const mail = [domain, account, broadcast, email, time].filter(part => part !== null).join(' ')
+    const sender = rest.sender_domain && `from ${rest.sender_domain}`
+    const mail = [domain, sender, account, broadcast, email, time].filter(part => part !== null).join(' ')
     return [mail, duration(now - hold.createdAt), printable(hold.reason ?? '')]
   })
   return table(['SELECTION', 'AGE', 'REASON'], rows)

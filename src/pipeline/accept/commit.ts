@@ -7,6 +7,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import { type ConsentBook, openConsentBook, type TopicMail } from '../../resources/contacts/consent.ts'
+import { type DomainBan, isBanned, listDomainBans } from '../../resources/domains/banned.ts'
 import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
 import {
   LINKING,
@@ -21,7 +22,7 @@ import { refuseSendTime } from './field-rules.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, contentLength } from './prepared.ts'
 import { takeQuota } from './quota.ts'
-import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
+import { isRefusal, type Refusal, refuseAt, refuseBanned, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
 import { type EmailDecision, type NewEmail, storeEmails } from './store-emails.ts'
 import type { Accepted, IdempotencyToken, LeftOut, Sender } from './submission.ts'
 
@@ -52,6 +53,7 @@ interface Known {
   domains: ReadonlyMap<string, KnownDomain>
   suppressed: ReadonlyMap<string, SuppressionReason>
   consent: ConsentBook
+  bans: readonly DomainBan[]
 }
 
 interface RequestDecision {
@@ -85,13 +87,14 @@ export function weightOf({ emails }: AcceptInput): number {
 }
 
 async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
-  const [keys, domains, suppressed, consent] = await Promise.all([
+  const [keys, domains, suppressed, consent, bans] = await Promise.all([
     lookUpKeys(tx.rows.find, inputs),
     lookUpDomains(tx, inputs),
     lookUpSuppressions(tx, inputs),
     openConsentBook(tx, inputs.flatMap(topicMailOf)),
+    listDomainBans(tx.db),
   ])
-  const known = { domains, suppressed, consent }
+  const known = { domains, suppressed, consent, bans }
   const outputs: (Accepted | Refusal)[] = []
   const accepted: EmailDecision[] = []
   for (const input of inputs) {
@@ -113,6 +116,7 @@ function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
     const verified = domain !== undefined && acceptsMail(domain)
     const refusal =
       refuseSendTime(email.row.scheduledAt, now) ??
+      (isBanned(known.bans, email.fromDomain) ? refuseBanned(email.fromDomain) : undefined) ??
       (verified ? undefined : refuseUnverified(email, domain)) ??
       refuseTopic(sender, email, known.consent)
     if (refusal) {

@@ -15,6 +15,7 @@ export const REFUSALS = {
   foreign_domain: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
   not_scheduled: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   wrong_state: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
+  domain_banned: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
   service_closed: { http: 503, name: 'application_error', reply: '451 4.3.2' },
   account_suspended: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
@@ -47,6 +48,12 @@ export function refuseField(refused: RefusalKind, path: string, message: string)
 export const ACCOUNT_SUSPENDED: Refusal = {
   refused: 'account_suspended',
   message: 'The account is suspended, so new email is refused. Contact the operator of this service.',
+}
+
+/** Refusal of email from a domain that the operator has banned. */
+export function refuseBanned(name: string): Refusal {
+  const message = `The ${name} domain in \`from\` is banned by the operator of this service, so email from it is refused.`
+  return refuseField('domain_banned', 'from', message)
 }
 
 /** Refusal of new email in this mode of the service; undefined in the normal mode. */

@@ -1,6 +1,7 @@
 /** Shared parts of the broadcast commands: locking and changing the row, and refusals. */
 
 import type { Id } from '../../lib/ids.ts'
+import { isBanned, listDomainBans } from '../../resources/domains/banned.ts'
 import { acceptsMail, SENDING_COLUMNS } from '../../resources/domains/status.ts'
 import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
@@ -10,7 +11,7 @@ import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import type { Tx } from '../../store/model/command.ts'
 import { findOwn, type OwnKey } from '../../store/model/own-row.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/model/schema.ts'
-import { ACCOUNT_SUSPENDED, type Refusal, refuseField } from '../accept/refusal.ts'
+import { ACCOUNT_SUSPENDED, type Refusal, refuseBanned, refuseField } from '../accept/refusal.ts'
 import { BROADCAST_DUE } from './broadcast-rows.ts'
 import { isStarter } from './starter.ts'
 
@@ -75,8 +76,9 @@ export async function refuseUnsendable(
   if (inPreview) return refuseField('invalid_field', 'preview_text', `\`preview_text\` ${inPreview.fault}.`)
   const [account] = await tx.rows.find('accounts', [{ id: accountId }], ['suspendedAt'])
   if (typeof account?.suspendedAt === 'number') return ACCOUNT_SUSPENDED
-  if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = senderDomain(sender)
+  if (isBanned(await listDomainBans(tx.db), name)) return refuseBanned(name)
+  if (await findSendingDomain(tx, accountId, sender)) return undefined
   return refuseField(
     'domain_not_verified',
     'from',

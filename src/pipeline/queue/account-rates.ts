@@ -122,6 +122,7 @@ async function watch(
     .where('domain', 'is', null)
     .where('broadcastId', 'is', null)
     .where('emailId', 'is', null)
+    .where('senderDomain', 'is', null)
     .execute()
   if (pauses.some(({ releasedAt }) => releasedAt === null)) return
   // after a release only later deliveries count

@@ -114,9 +114,10 @@ function readLimits(db: Db, domains: readonly string[], now: number) {
 
 type Limits = Awaited<ReturnType<typeof readLimits>>[number]
 
-function holdObstacle({ origin, reason }: QueueHoldRow): Obstacle {
+function holdObstacle({ origin, reason, senderDomain: sender = null, isPause }: QueueHoldRow): Obstacle {
   const code = HOLD_CODES[origin]
-  return { code, until: null, ...(reason !== null && { by: reason }) }
+  const by = reason ?? (isPause === 1 && sender !== null ? `the domain ${sender} is banned` : null)
+  return { code, until: null, ...(by !== null && { by }) }
 }
 
 const HOLD_CODES = {

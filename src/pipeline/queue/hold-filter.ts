@@ -39,7 +39,7 @@ export async function mailOf<D extends Omit<HeldMail, 'email'>>(
   const emails = await tx.rows.find(
     'emails',
     deliveries.map(({ accountId, emailId: id }) => ({ accountId, id })),
-    ['broadcastId', 'createdAt', 'scheduledAt'],
+    ['broadcastId', 'createdAt', 'scheduledAt', 'sender'],
   )
   return deliveries.map((delivery, i) => ({ ...delivery, email: emails[i] }))
 }

@@ -4,6 +4,8 @@
  */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
+import { isWithin } from '../../resources/domains/banned.ts'
+import { senderDomain } from '../../resources/emails/email-rows.ts'
 import type { QueueKey } from '../../store/model/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/model/schema/steering.ts'
 import type { Db, EmailRow } from '../../store/model/schema.ts'
@@ -14,7 +16,7 @@ export interface HeldMail {
   accountId: Id
   emailId: Id
   /** Undefined when the email has been deleted. */
-  email: Pick<EmailRow, 'broadcastId' | 'createdAt' | 'scheduledAt'> | undefined
+  email: Pick<EmailRow, 'broadcastId' | 'createdAt' | 'scheduledAt' | 'sender'> | undefined
 }
 
 /** Active holds, and those released within the last 30 days. */
@@ -29,7 +31,7 @@ export interface Holds {
 
 /** Compiled once, because each claim runs it. */
 const ALL_HOLDS = CompiledQuery.raw(
-  'select id, domain, account_id, broadcast_id, email_id, entered_before, reason, origin, is_pause, created_at, released_at from queue_holds',
+  'select id, domain, account_id, broadcast_id, email_id, entered_before, sender_domain, reason, origin, is_pause, created_at, released_at from queue_holds',
 ) as CompiledQuery<QueueHoldRow>
 
 export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
@@ -59,8 +61,8 @@ export function listActiveHolds(db: Db): Promise<NamedHold[]> {
 export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   const active = rows.filter(({ releasedAt }) => releasedAt === null)
   const wholeQueueKeys = active.filter(
-    ({ broadcastId, emailId, enteredBefore }) =>
-      broadcastId === null && emailId === null && (enteredBefore ?? null) === null,
+    ({ broadcastId, emailId, enteredBefore, senderDomain: sender }) =>
+      broadcastId === null && emailId === null && (enteredBefore ?? sender ?? null) === null,
   )
   return {
     isEmpty: rows.length === 0,
@@ -83,8 +85,8 @@ function enteredAt({ email }: Pick<HeldMail, 'email'>): number | undefined {
 }
 
 /**
- * Whether the selector may match mail of the queue key; `broadcastId`, `emailId` and `enteredBefore` are
- * ignored.
+ * Whether the selector may match mail of the queue key; what takes the email's row, or
+ * its id, is ignored.
  */
 export function coversQueueKey(
   { domain, accountId }: MailSelector,
@@ -105,7 +107,8 @@ export function isAbout(selector: MailSelector, mail: HeldMail): boolean {
   return (
     mayBeAbout(selector, mail) &&
     (selector.broadcastId === null || isNullOr(selector.broadcastId, mail.email?.broadcastId ?? null)) &&
-    isInTime(selector, mail)
+    isInTime(selector, mail) &&
+    isFrom(selector, mail)
   )
 }
 
@@ -113,8 +116,14 @@ function isInTime({ enteredBefore = null }: MailSelector, mail: HeldMail): boole
   return enteredBefore === null || (enteredAt(mail) ?? enteredBefore) < enteredBefore
 }
 
+/** Mail of an email that was deleted is from no domain. */
+function isFrom({ senderDomain: wanted = null }: MailSelector, { email }: HeldMail): boolean {
+  return wanted === null || (email !== undefined && isWithin(senderDomain(email.sender), wanted))
+}
+
 export function isSameSelector(a: MailSelector, b: MailSelector): boolean {
   if ((a.enteredBefore ?? null) !== (b.enteredBefore ?? null)) return false
+  if ((a.senderDomain ?? null) !== (b.senderDomain ?? null)) return false
   return a.domain === b.domain && SELECTING_IDS.every(name => isSameOrNull(a[name], b[name]))
 }
 

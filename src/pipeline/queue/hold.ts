@@ -90,16 +90,20 @@ export async function holdEmails(
   { reason, now }: { reason: string; now: number },
 ): Promise<void> {
   const wanted = new Map(emailIds.map(emailId => [idKey(emailId), emailId]))
-  for (const { domain, accountId, broadcastId, emailId } of await listActiveHolds(tx.db))
-    if (emailId && domain === null && accountId === null && broadcastId === null)
-      wanted.delete(idKey(emailId))
+  for (const hold of await listActiveHolds(tx.db)) {
+    const { emailId } = hold
+    if (emailId && isSameSelector(hold, ofEmail(emailId))) wanted.delete(idKey(emailId))
+  }
   const holds = [...wanted.values()].map((emailId): QueueHoldRow => {
-    const selector = { domain: null, accountId: null, broadcastId: null, emailId }
     const times = { createdAt: now, releasedAt: null }
-    return { ...selector, ...times, id: tx.newId(now), reason, origin: 'automatic', isPause: 0 }
+    return { ...ofEmail(emailId), ...times, id: tx.newId(now), reason, origin: 'automatic', isPause: 0 }
   })
   await tx.rows.insert('queueHolds', holds)
   for (const hold of holds) announceHold(tx, hold)
+}
+
+function ofEmail(emailId: Id): MailSelector {
+  return { domain: null, accountId: null, broadcastId: null, emailId }
 }
 
 /** Runs inside a command. The caller then returns the held deliveries to the queue (`QueueAdmin.resume`). */
@@ -113,10 +117,10 @@ export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<v
 
 function announceHold(
   tx: Tx,
-  { domain, accountId, broadcastId, emailId, enteredBefore = null }: MailSelector,
+  { domain, accountId, broadcastId, emailId, enteredBefore = null, senderDomain = null }: MailSelector,
 ) {
-  const time = enteredBefore !== null && { enteredBefore }
-  tx.announce(HELD, { domain, accountId, broadcastId, emailId, ...time } satisfies MailSelector)
+  const rest = { ...(enteredBefore !== null && { enteredBefore }), ...(senderDomain && { senderDomain }) }
+  tx.announce(HELD, { domain, accountId, broadcastId, emailId, ...rest } satisfies MailSelector)
 }
 
 async function findHold({ db }: Tx, selector: MailSelector): Promise<QueueHoldRow | undefined> {

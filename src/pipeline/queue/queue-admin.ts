@@ -7,17 +7,22 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
+import type { DomainBan } from '../../resources/domains/banned.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
 import { type Db, DELIVERY_CLASS } from '../../store/model/schema.ts'
 import type { AdminAction, adminCommands } from './admin-commands.ts'
+import type { domainBanCommands } from './domain-bans.ts'
 import type { holdCommands, NewHold } from './hold.ts'
 import { coversQueueKey } from './hold-rows.ts'
 import { type DueQueueKey, stepDueQueueKeys } from './queue-key-rows.ts'
 import { ANY_MAIL, type ServiceMode, type serviceModeCommands } from './service-mode.ts'
 import type { QueuePosition, StepInput } from './waiting-mail.ts'
 
-export type QueueAdminCommands = typeof holdCommands & typeof adminCommands & typeof serviceModeCommands
+export type QueueAdminCommands = typeof holdCommands &
+  typeof adminCommands &
+  typeof serviceModeCommands &
+  typeof domainBanCommands
 
 export interface QueueAdmin {
   /** The first part of the selector that does not exist; undefined when all parts do. */
@@ -37,6 +42,10 @@ export interface QueueAdmin {
   recover(): Promise<void>
   /** Switches the mode of the service. Mail that was held while the service was read-only is queued again. */
   switchMode(mode: ServiceMode['mode'], reason: string | null): Promise<void>
+  /** Bans a domain: its queued mail is held, and new email from it is refused. Returns a ban that exists. */
+  ban(domain: string, reason: string | null): Promise<{ ban: DomainBan; isNew: boolean }>
+  /** Lifts a ban, and returns the held mail to the queue. False when the domain is not banned. */
+  unban(domain: string): Promise<boolean>
   /** Returns mail to the queue after a hold with this selector has ended. */
   resume(selector: MailSelector): Promise<void>
 }
@@ -119,6 +128,12 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     async switchMode(mode, reason) {
       const former = await run('setServiceMode', { mode, reason, since: clock.now() })
       if (former.mode === 'read-only' && mode !== 'read-only') await resume(ANY_MAIL)
+    },
+    ban: (domain, reason) => run('banDomain', { domain, reason, createdAt: clock.now() }),
+    async unban(domain) {
+      const isLifted = await run('liftDomainBan', { domain, now: clock.now() })
+      if (isLifted) await resume({ ...ANY_MAIL, senderDomain: domain })
+      return isLifted
     },
     retry: (selector, choice) => walk('retryWaiting', selector, placesOf(db, selector, 'deferred'), choice),
     cancel: (selector, choice) => walk('cancelWaiting', selector, placesOf(db, selector, 'all'), choice),

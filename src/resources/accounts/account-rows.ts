@@ -127,6 +127,7 @@ function withOwner(db: Db) {
         .on('queueHolds.domain', 'is', null)
         .on('queueHolds.broadcastId', 'is', null)
         .on('queueHolds.emailId', 'is', null)
+        .on('queueHolds.senderDomain', 'is', null)
         .on('queueHolds.releasedAt', 'is', null),
     )
     .select([

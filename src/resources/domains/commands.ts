@@ -13,6 +13,7 @@ import { announceDeletedKeys } from '../accounts/api-key-rows.ts'
 import { termsUnder } from '../emails/link-terms.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventData } from '../events/types.ts'
+import { isBanned, listDomainBans } from './banned.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'
 import {
@@ -28,7 +29,7 @@ import type { DomainChecks } from './verify.ts'
 
 type CreateDomainResult = 'created' | DomainRefusal
 /** Reason why a domain cannot be registered. */
-export type DomainRefusal = 'exists' | 'verified-elsewhere' | 'too-many'
+export type DomainRefusal = 'banned' | 'exists' | 'verified-elsewhere' | 'too-many'
 
 /** Data that decides whether a domain can be registered. */
 interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
@@ -234,6 +235,7 @@ export async function domainRefusalOf(
   db: Db,
   { accountId, name, pendingMax, isClaim = false }: WantedDomain,
 ): Promise<DomainRefusal | undefined> {
+  if (isBanned(await listDomainBans(db), name)) return 'banned'
   if (await isRegistered(db, accountId, name)) return 'exists'
   if (!isClaim && (await findHolder(db, accountId, name))) return 'verified-elsewhere'
   if (pendingMax !== undefined && (await countPending(db, accountId, pendingMax)) >= pendingMax)

@@ -18,6 +18,7 @@ import { up as suspendedAccounts } from './011-suspended-accounts.ts'
 import { up as alertSilences } from './012-alert-silences.ts'
 import { up as alertNotices } from './013-alert-notices.ts'
 import { up as deletedAccounts } from './014-deleted-accounts.ts'
+import { up as holdsBySender } from './015-holds-by-sender.ts'
 
 export interface Migration {
   name: string
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   { name: '012-alert-silences', up: alertSilences },
   { name: '013-alert-notices', up: alertNotices },
   { name: '014-deleted-accounts', up: deletedAccounts },
+  { name: '015-holds-by-sender', up: holdsBySender },
 ]

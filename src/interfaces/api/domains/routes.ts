@@ -139,6 +139,11 @@ export function refusedDomain(
   { name, pendingMax }: { name: string; pendingMax: number },
 ): ApiError {
   switch (refusal) {
+    case 'banned':
+      return invalidField(
+        'name',
+        `The domain ${name} is banned by the operator of this service, so it cannot be added.`,
+      )
     case 'exists':
       return invalidField('name', `The domain ${name} is already registered in this account.`)
     case 'verified-elsewhere':

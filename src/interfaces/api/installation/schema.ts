@@ -1,8 +1,10 @@
-/** Schemas of the facts about the installation, and of the mode of the service. */
+/** Schemas of the facts about the installation, of the mode of the service, and of banned domains. */
 import * as z from 'zod'
 import { lineText } from '../../../lib/line-text.ts'
 import { type ScheduledWork, SERVICE_MODES, type ServiceMode } from '../../../pipeline/queue/service-mode.ts'
 import type { QueueTally } from '../../../pipeline/queue/view.ts'
+import type { DomainBan } from '../../../resources/domains/banned.ts'
+import { readDomain } from '../queue/schema.ts'
 import { bodyReader } from '../schema/read.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -82,4 +84,40 @@ export function serviceModeView(
     ...{ mode, since: timestamp(since), reason },
     left: { ...left, scheduled_emails: emails, broadcasts },
   }
+}
+
+export const domainBanSchema = z
+  .object({
+    object: z.literal('domain_ban'),
+    domain: z.string(),
+    reason: z.string().nullable(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'DomainBan' })
+export const domainBanListSchema = z.object({ object: z.literal('list'), data: z.array(domainBanSchema) })
+export const liftedBanSchema = z.object({
+  object: z.literal('domain_unban'),
+  domain: z.string(),
+  lifted: z.boolean().meta({ description: 'False if exactly this domain was not banned.' }),
+})
+
+const domainField = z.string().meta({ description: 'The domain, with its subdomains.' })
+export const newBanSchema = z.object({ domain: domainField, reason: lineText(500).optional() })
+export const unbanSchema = z.object({ domain: domainField })
+const readBan = bodyReader(newBanSchema, { emptyMeansAbsent: ['reason'] })
+const readUnbanned = bodyReader(unbanSchema)
+
+/** @throws ApiError 422 */
+export function readNewBan(body: unknown): Pick<DomainBan, 'domain' | 'reason'> {
+  const { domain, reason = null } = readBan(body)
+  return { domain: readDomain('domain', domain), reason }
+}
+
+/** @throws ApiError 422 */
+export function readUnban(body: unknown): string {
+  return readDomain('domain', readUnbanned(body).domain)
+}
+
+export function domainBanView({ domain, reason, createdAt }: DomainBan): z.output<typeof domainBanSchema> {
+  return { object: 'domain_ban', domain, reason, created_at: timestamp(createdAt) }
 }

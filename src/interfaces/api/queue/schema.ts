@@ -15,6 +15,7 @@ import { timestamp } from '../schema/timestamp.ts'
 
 export const selectorSchema = z.object({
   domain: z.string().optional().meta({ description: "The recipients' domain." }),
+  sender_domain: z.string().optional().meta({ description: "The sender's domain, with its subdomains." }),
   account_id: z.string().optional(),
   broadcast_id: z.string().optional(),
   email_id: z.string().optional(),
@@ -32,6 +33,7 @@ export const holdSchema = z.object({
   object: z.literal('queue_hold'),
   id: idSchema('hld'),
   domain: z.string().nullable(),
+  sender_domain: z.string().nullable(),
   account_id: idSchema('acc').nullable(),
   broadcast_id: idSchema('brd').nullable(),
   email_id: idSchema('eml').nullable(),
@@ -69,15 +71,16 @@ export function readNewHold(body: unknown): { selector: MailSelector; reason: st
 }
 
 export function holdView(hold: NewHold): z.output<typeof holdSchema> {
-  const { id, domain, accountId, broadcastId, emailId, enteredBefore = null, reason, createdAt } = hold
+  const { id, domain, accountId, broadcastId, emailId, reason, createdAt } = hold
   return {
     object: 'queue_hold',
     id: wireId('hld', id),
     domain,
+    sender_domain: hold.senderDomain ?? null,
     account_id: accountId && wireId('acc', accountId),
     broadcast_id: broadcastId && wireId('brd', broadcastId),
     email_id: emailId && wireId('eml', emailId),
-    entered_before: timestamp(enteredBefore),
+    entered_before: timestamp(hold.enteredBefore ?? null),
     reason,
     created_at: timestamp(createdAt),
   }
@@ -93,24 +96,28 @@ export function changeView({ deliveries, hasMore }: Progress): z.output<typeof c
 
 function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
   const selector = {
-    domain: selected.domain === undefined ? null : readDomain(selected.domain),
+    domain: selected.domain === undefined ? null : readDomain('domain', selected.domain),
     accountId: readId('acc', 'account_id', selected.accountId),
     broadcastId: readId('brd', 'broadcast_id', selected.broadcastId),
     emailId: readId('eml', 'email_id', selected.emailId),
     ...readTime(selected.enteredBefore),
+    ...(selected.senderDomain !== undefined && {
+      senderDomain: readDomain('sender_domain', selected.senderDomain),
+    }),
   }
   if (Object.values(selector).every(value => value === null))
     throw invalidField(
       'domain',
-      'Missing filter: set at least one of `domain`, `account_id`, `broadcast_id`, `email_id` and `entered_before`.',
+      'Missing filter: set at least one of `domain`, `sender_domain`, `account_id`, `broadcast_id`, `email_id` and `entered_before`.',
       'missing_required_field',
     )
   return selector
 }
 
-function readDomain(text: string): string {
+/** @throws ApiError 422 */
+export function readDomain(path: string, text: string): string {
   const domain = parseDomain(text.trim())
-  if (domain === undefined) throw invalidField('domain', '`domain` must be a domain name.')
+  if (domain === undefined) throw invalidField(path, `\`${path}\` must be a domain name.`)
   return domain
 }
 

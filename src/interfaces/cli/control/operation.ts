@@ -39,6 +39,8 @@ export interface OperationContext {
   passwords: Passwords
   apiKeyPrefix: string
   accessTokenPrefix: string
+  /** Provider host, from which the service sends its own email. */
+  mailHost: string
   /** Returns the current delivery state of destinations; empty if the service does not run. */
   pathsTo: PathsTo
   /** Registers domains and sends emails; null if the service does not run. */

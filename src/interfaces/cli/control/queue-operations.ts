@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
+import { banRefusalOf } from '../../../pipeline/queue/domain-bans.ts'
 import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import { ANY_MAIL, SERVICE_MODES } from '../../../pipeline/queue/service-mode.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
@@ -17,6 +18,7 @@ const selected = z.object({
   broadcast_id: z.string().nullable(),
   email_id: z.string().nullable(),
   entered_before: z.string().optional(),
+  sender_domain: z.string().max(1_000).optional(),
 })
 export type Selected = z.output<typeof selected>
 
@@ -54,6 +56,26 @@ export const queueOperations = {
     return { id: wireId('hld', hold.id) }
   }),
 
+  'domain.ban': operation(
+    z.object({ domain: z.string().max(1_000), reason: z.string().max(500).nullable() }),
+    async (context, { domain: text, reason }) => {
+      const domain = domainOf(text)
+      const refusal = banRefusalOf(domain, context.mailHost)
+      if (refusal !== undefined) throw new OperationRefused(refusal)
+      const { isNew } = await createQueueAdmin(context).ban(domain, reason)
+      return { domain, is_new: isNew }
+    },
+  ),
+
+  'domain.unban': operation(
+    z.object({ domain: z.string().max(1_000) }),
+    async (context, { domain: text }) => {
+      const domain = domainOf(text)
+      if (await createQueueAdmin(context).unban(domain)) return { domain }
+      throw new OperationRefused(`${domain} is not banned; \`mailhorn domains banned\` lists all bans.`)
+    },
+  ),
+
   'service.mode': operation(
     z.object({ mode: z.enum(SERVICE_MODES), reason: z.string().max(500).nullable() }),
     async (context, { mode, reason }) => {
@@ -90,16 +112,23 @@ async function knownSelector(queueAdmin: QueueAdmin, mail: Selected | null): Pro
 /** @throws OperationRefused */
 function selectorOf(mail: Selected | null): MailSelector {
   if (mail === null || Object.values(mail).every(value => value === null || value === undefined))
-    throw new OperationRefused('Specify a domain, account, broadcast, email or time.')
-  const domain = mail.domain === null ? null : parseDomain(mail.domain)
-  if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is not a valid domain.`)
+    throw new OperationRefused('Specify a domain, account, broadcast, email, time or sender domain.')
+  const { domain, sender_domain: sender } = mail
   return {
-    domain,
+    domain: domain === null ? null : domainOf(domain),
     accountId: idOf('acc', mail.account_id),
     broadcastId: idOf('brd', mail.broadcast_id),
     emailId: idOf('eml', mail.email_id),
     ...timeOf(mail.entered_before),
+    ...(sender !== undefined && { senderDomain: domainOf(sender) }),
   }
+}
+
+/** @throws OperationRefused */
+function domainOf(text: string): string {
+  const domain = parseDomain(text)
+  if (domain === undefined) throw new OperationRefused(`"${text}" is not a valid domain.`)
+  return domain
 }
 
 /** @throws OperationRefused */

@@ -11,6 +11,8 @@ export interface MailSelector {
   emailId: Id | null
   /** The mail entered the queue before this time, by being accepted or by its schedule. */
   enteredBefore?: number | null | undefined
+  /** Domain of the sender; its subdomains are selected, too. */
+  senderDomain?: string | null | undefined
 }
 
 /** Who has set a hold: the operator, this installation, or the account that paused its broadcast. */
@@ -24,8 +26,8 @@ export interface QueueHoldRow extends MailSelector {
   origin: HoldOrigin
   createdAt: number
   /**
-   * 1 when the hold belongs to a paused broadcast, a deleted account or the mode of the service, so that it
-   * is neither listed nor released by itself.
+   * 1 when the hold belongs to a paused broadcast, a deleted account, a banned domain or the mode of the
+   * service, so that it is neither listed nor released by itself.
    */
   isPause: Flag
   /** Time of the release; null while the hold is in force. */

@@ -393,6 +393,7 @@ test('user list, key list, token list: users, keys and tokens are listed', async
     passwords,
     apiKeyPrefix: 're_',
     accessTokenPrefix: 'mh_',
+    mailHost: 'mail.provider.example',
     pathsTo: async () => new Map(),
     sender: null,
     examine: null,

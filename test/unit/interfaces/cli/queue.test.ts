@@ -29,7 +29,13 @@ async function open(t: TestContext, paths: Map<string, PathState[]> = new Map())
   post.domain(accountId, 'here.test')
   const parts = {
     ...{ db: store.db, run: store.run, clock, newId, passwords: createPasswords() },
-    ...{ apiKeyPrefix: 're', accessTokenPrefix: 'mh', pathsTo: async () => new Map(), examine: null },
+    ...{
+      apiKeyPrefix: 're',
+      accessTokenPrefix: 'mh',
+      mailHost: 'mail.provider.example',
+      pathsTo: async () => new Map(),
+      examine: null,
+    },
   } as unknown as Parameters<typeof carryOut>[0]
   const change = ((name, input) => carryOut(parts, name, input)) as Change
   const type = async (line: string) => {
@@ -164,6 +170,23 @@ test('queue: a hold exists once, is listed, and is released by the same options'
   assert.is((await type('queue release --domain far.test')).code, 1)
   assert.is((await type('queue release --domain there.test')).out, 'The hold was released.\n')
   assert.is((await type('queue holds')).out, 'There are no holds.\n')
+})
+
+test('domains ban: a ban is listed until it is lifted; its mail can be canceled', async t => {
+  const { type, shown, deferred, clock } = await open(t)
+  await deferred('there.test')
+  assert.is((await type('domains banned')).out, 'No domain is banned.\n')
+  assert.match((await type('domains ban here.test --reason spam')).out, /^here\.test is banned\. /)
+  assert.is((await type('domains ban here.test')).out, 'here.test is already banned.\n')
+  clock.advance(3 * MINUTE_MS)
+  assert.equal(await shown('domains banned'), [
+    ['DOMAIN', 'AGE', 'REASON'],
+    ['here.test', '3 min', 'spam'],
+  ])
+  assert.is((await type('queue holds')).out, 'There are no holds.\n')
+  assert.is((await type('queue cancel --sender-domain here.test')).out, '1 delivery canceled.\n')
+  assert.is((await type('domains unban here.test')).out, 'The ban of here.test was lifted.\n')
+  assert.is((await type('domains unban here.test')).code, 1)
 })
 
 test('destinations: the results of a day, and those of a day without any', async t => {

@@ -115,6 +115,41 @@ test('holds: a held broadcast sends nothing and does not block its queue key', a
   assert.equal(await claimed(), ['a@there.test', 'b@there.test'])
 })
 
+test('holds: mail of a sender domain and its subdomains is held, the rest of its queue key continues', async t => {
+  const { admin, claimed, states, submit, domain, accountId, send } = await open(t)
+  const from = async (name: string, to: string) => {
+    domain(accountId, name)
+    await submit(accountId, { from: `x@${name}`, to: [to] })
+  }
+  await send('a@there.test')
+  await from('bad.test', 'b@there.test')
+  await from('news.bad.test', 'c@there.test')
+  await from('notbad.test', 'd@there.test')
+  await admin.hold({ ...ALL_MAIL, senderDomain: 'bad.test' }, null)
+  assert.equal(await claimed(), ['a@there.test', 'd@there.test'])
+  assert.equal([states()['b@there.test'], states()['c@there.test']], [4, 4])
+  assert.is(await admin.release({ ...ALL_MAIL, senderDomain: 'news.bad.test' }), undefined)
+  await admin.release({ ...ALL_MAIL, senderDomain: 'bad.test' })
+  assert.equal(await claimed(), ['b@there.test', 'c@there.test'])
+})
+
+test('holds: a banned domain is held until the ban is lifted, which takes neither a release nor a hold', async t => {
+  const { admin, claimed, send } = await open(t)
+  await send('a@there.test')
+  const hold = { ...ALL_MAIL, senderDomain: 'here.test' }
+  assert.is((await admin.ban('here.test', 'phishing')).isNew, true)
+  const again = await admin.ban('here.test', 'other')
+  assert.equal([again.isNew, again.ban.reason], [false, 'phishing'])
+  assert.is(await admin.release(hold), undefined)
+  assert.equal(await claimed(), [])
+  await admin.hold(hold, null)
+  assert.is(await admin.unban('here.test'), true)
+  assert.equal(await claimed(), [], 'the hold of the operator is still in force')
+  await admin.release(hold)
+  assert.equal(await claimed(), ['a@there.test'])
+  assert.is(await admin.unban('here.test'), false)
+})
+
 test('holds: mail under two holds waits for the release of both', async t => {
   const { admin, send, claimed } = await open(t)
   const emailId = await send('a@there.test')

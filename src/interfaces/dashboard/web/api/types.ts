@@ -28,7 +28,11 @@ import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
-import type { installationSchema, serviceModeSchema } from '../../../api/installation/schema.ts'
+import type {
+  domainBanSchema,
+  installationSchema,
+  serviceModeSchema,
+} from '../../../api/installation/schema.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
@@ -92,6 +96,7 @@ export type ServiceMode = z.output<typeof serviceModeSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>
 export type Hold = ListedHold
+export type DomainBan = z.output<typeof domainBanSchema>
 export type Slowed = z.output<typeof slowSchema>
 export type Destinations = z.output<typeof destinationsSchema>
 export type Sources = z.output<typeof sourcesSchema>

@@ -57,7 +57,7 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
 
 export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefined; reload: () => void }) {
   if (!holds || holds.length === 0) return null
-  const release = ({ domain, account_id, broadcast_id, email_id, entered_before }: Hold) =>
+  const release = ({ domain, sender_domain, account_id, broadcast_id, email_id, entered_before }: Hold) =>
     confirm({
       title: 'Release this hold?',
       text: 'Held deliveries are sent. The time on hold does not count towards their expiry.',
@@ -65,7 +65,7 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
       harmless: true,
       async work() {
         await call('POST', '/queue/release', {
-          ...{ domain, account_id, broadcast_id, email_id, entered_before },
+          ...{ domain, sender_domain, account_id, broadcast_id, email_id, entered_before },
         })
         say('The hold was released.')
         reload()
@@ -74,13 +74,14 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
   const columns: Column<Hold>[] = [
     {
       head: 'Held deliveries',
-      text: ({ domain, account_id, account_name, broadcast_id, broadcast_name, email_id, entered_before }) =>
+      text: ({ domain, sender_domain, account_id, account_name, ...rest }) =>
         [
           domain && `Mail to ${domain}`,
+          sender_domain && `mail from ${sender_domain}`,
           account_id && `account ${account_name ?? 'that was deleted'}`,
-          broadcast_id && `broadcast ${broadcast_name ?? 'that was deleted'}`,
-          email_id && 'one email',
-          entered_before && `queued before ${entered_before}`,
+          rest.broadcast_id && `broadcast ${rest.broadcast_name ?? 'that was deleted'}`,
+          rest.email_id && 'one email',
+          rest.entered_before && `queued before ${rest.entered_before}`,
         ]
           .filter(Boolean)
           .join(', '),

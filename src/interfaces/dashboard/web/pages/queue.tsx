@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
-import type { Hold, Queue, Slowed } from '../api/types.ts'
+import type { DomainBan, Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
@@ -14,6 +14,7 @@ import { ServiceModeDialog } from '../components/service-mode.tsx'
 import { Head } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { destinationPlace, emailsAt } from '../labels/places.ts'
+import { BanDialog, BannedDomainsCard } from './banned-domains.tsx'
 import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
 
@@ -32,12 +33,15 @@ export function QueuePage() {
   })
   const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
   const slowed = useLoad<{ data: Slowed[] }>('/destinations/slow', { everyMs: CALM_MS })
+  const banned = useLoad<{ data: DomainBan[] }>('/installation/banned-domains', { everyMs: CALM_MS })
   const [slowing, setSlowing] = useState<string>()
   const [isSwitching, setSwitching] = useState(false)
+  const [isBanning, setBanning] = useState(false)
   const reload = () => {
     queue.reload()
     holds.reload()
     slowed.reload()
+    banned.reload()
   }
   return (
     <>
@@ -51,10 +55,12 @@ export function QueuePage() {
           ]}
           onValue={value => query.set({ by: value })}
         />
+        <Button onClick={() => setBanning(true)}>Ban a domain</Button>
         <Button onClick={() => setSwitching(true)}>Maintenance mode</Button>
       </Head>
       <Totals queue={queue.data} />
       <HoldsCard holds={holds.data?.data} reload={reload} />
+      <BannedDomainsCard bans={banned.data?.data} reload={reload} />
       <SlowedCard slowed={slowed.data?.data} reload={reload} />
       <ResourceList<Entry>
         name="Queued deliveries"
@@ -74,6 +80,7 @@ export function QueuePage() {
         <Filters query={query} />
       </ResourceList>
       {isSwitching && <ServiceModeDialog onClose={() => setSwitching(false)} />}
+      {isBanning && <BanDialog onClose={() => setBanning(false)} onDone={reload} />}
       {slowing && <SlowDialog destination={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
     </>
   )

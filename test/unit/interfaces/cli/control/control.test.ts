@@ -55,6 +55,7 @@ async function open(t: TestContext) {
     passwords: quickPasswords(),
     apiKeyPrefix: 're_',
     accessTokenPrefix: 'mh_',
+    mailHost: 'mail.provider.example',
     pathsTo: async destinations =>
       new Map(
         destinations
@@ -314,6 +315,21 @@ test('queue operations: mail is held, released and canceled by selection; an unk
   ] as const)
     assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
   assert.match(await refusal('destination.resume', { destination: 'mx.there.test' }), /is not paused/)
+})
+
+test('domain.ban: a domain is banned once, and not that of the service; lifting a ban that is not there is refused', async t => {
+  const { done, refusal, rows } = await open(t)
+  const ban = { domain: 'Bad.Test', reason: 'phishing' }
+  assert.equal(await done('domain.ban', ban), { domain: 'bad.test', is_new: true })
+  assert.is((await done('domain.ban', ban)).is_new, false)
+  assert.equal(rows('select sender_domain, reason from queue_holds'), [
+    { sender_domain: 'bad.test', reason: 'phishing' },
+  ])
+  for (const domain of ['mail.provider.example', 'provider.example'])
+    assert.match(await refusal('domain.ban', { domain, reason: null }), /sends its own email from mail\.prov/)
+  assert.match(await refusal('domain.ban', { domain: 'no domain', reason: null }), /not a valid domain/)
+  assert.match(await refusal('domain.unban', { domain: 'news.bad.test' }), /news\.bad\.test is not banned/)
+  assert.equal(await done('domain.unban', { domain: 'bad.test' }), { domain: 'bad.test' })
 })
 
 for (const [name, input] of [

@@ -1,0 +1,50 @@
+/**
+ * Commands that ban a domain and lift the ban. A ban is a hold on mail from the domain and its subdomains,
+ * which the operator neither sees among the holds nor releases there. While it is in force, new email from
+ * the domain is refused, and no account can add it (`resources/domains/banned.ts`).
+ */
+import { type DomainBan, isWithin } from '../../resources/domains/banned.ts'
+import { command, type Tx } from '../../store/model/command.ts'
+import type { QueueHoldRow } from '../../store/model/schema/steering.ts'
+import { endHold, startHold } from './hold.ts'
+import { isSameSelector, listHolds } from './hold-rows.ts'
+import { ANY_MAIL } from './service-mode.ts'
+
+export const domainBanCommands = {
+  /** Bans a domain, or returns the ban that is in force. After the commit no attempt starts for its mail. */
+  banDomain: command<DomainBan, { ban: DomainBan; isNew: boolean }>(async (tx, ban) => {
+    const known = await findBan(tx, ban.domain)
+    if (known) {
+      const { reason, createdAt } = known
+      return { ban: { domain: ban.domain, reason, createdAt }, isNew: false }
+    }
+    const { domain: senderDomain, reason, createdAt } = ban
+    const hold = { ...ANY_MAIL, senderDomain, id: tx.newId(createdAt), reason, createdAt }
+    await startHold(tx, { ...hold, origin: 'operator', isPause: 1, releasedAt: null })
+    return { ban, isNew: true }
+  }),
+
+  /**
+   * Lifts the ban of exactly this domain. The caller then returns held mail to the queue
+   * (`QueueAdmin.resume`).
+   * @returns false when the domain is not banned
+   */
+  liftDomainBan: command<{ domain: string; now: number }, boolean>(async (tx, { domain, now }) => {
+    const known = await findBan(tx, domain)
+    if (known) await endHold(tx, known.id, now)
+    return known !== undefined
+  }),
+}
+
+/** Why the domain cannot be banned; undefined when it can. */
+export function banRefusalOf(domain: string, mailHost: string): string | undefined {
+  if (!isWithin(mailHost, domain)) return undefined
+  return `${domain} cannot be banned, because the service sends its own email from ${mailHost}.`
+}
+
+async function findBan({ db }: Tx, senderDomain: string): Promise<QueueHoldRow | undefined> {
+  const wanted = { ...ANY_MAIL, senderDomain }
+  return (await listHolds(db)).find(
+    hold => hold.releasedAt === null && hold.isPause === 1 && isSameSelector(hold, wanted),
+  )
+}
