@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { getDomain } from 'tldts'
 import type { DoctorReport } from '../doctor/finding.ts'
+import { firewallCommands, hostWarning, plannedSettings, settingsPlace } from '../setup/guide.ts'
 import {
   COMMAND,
   delegationLines,
@@ -22,8 +23,6 @@ import type { CliCommand } from './command.ts'
 import { type InitAnswers, initAnswers } from './init-answers.ts'
 import { reportText } from './report-text.ts'
 
-/** Compose publishes the ports at all addresses of the host. */
-const PUBLISHED = { MAILHORN_DNS_LISTEN: '0.0.0.0:53' }
 const CREDENTIALS: [name: string, value: string] = ['MAILHORN_ADMIN_CREDENTIALS_FILE', 'first-credentials']
 
 export const initCommand: CliCommand = {
@@ -58,13 +57,9 @@ until the checks pass; once the service runs, use mailhorn doctor. Exits with co
     const answers = await initAnswers(input)
     const { own, run } = answers
     const settings: [string, string][] = [...settingsOf(own, run), CREDENTIALS]
-    if (getDomain(own.host) === own.host)
-      input.say(
-        `${own.host} is a registered domain: all of its DNS would be delegated to Mailhorn, also for its website and its ` +
-          `mailboxes. Use a subdomain for Mailhorn alone, such as mail.${own.host}.`,
-      )
-    const planned = { ...Object.fromEntries(settingsOf(own)), ...(run === 'docker' && PUBLISHED) }
-    const report = await input.examineHost(planned, own.addresses)
+    const warning = hostWarning(own.host)
+    if (warning !== null) input.say(warning)
+    const report = await input.examineHost(plannedSettings(own, run), own.addresses)
     const file = input.values.write as string | undefined
     const written = file === undefined ? null : writeSettings(file, settings, unusedSettings(own, run))
     return {
@@ -110,14 +105,13 @@ interface Guide extends InitAnswers {
 
 function guideText({ own, run, settings, written, report }: Guide): string {
   const lines = settings.map(([name, value]) => `${name}=${value}`)
-  const place = run === 'docker' ? '.env, beside compose.yaml' : SETTINGS_FILE
   return [
     reportText(report),
-    section(1, settingsTitle(written, place), [...changesOf(written), ...lines].join('\n')),
+    section(1, settingsTitle(written, settingsPlace(run)), [...changesOf(written), ...lines].join('\n')),
     section(
       2,
       'Open the ports in the firewall of this host, and in that of the hosting provider',
-      firewall(own),
+      firewallCommands(own),
     ),
     section(3, `Add these records to the DNS of the parent zone of ${own.host}`, delegationLines(own)),
     section(
@@ -147,18 +141,6 @@ function changesOf(written: Written | null): string[] {
 
 function section(number: number, title: string, text: string): string {
   return `${number}. ${title}:\n\n${text.replace(/^(?=.)/gm, '   ')}`
-}
-
-function firewall(own: OwnName): string {
-  const ports = tcpPorts(own).join(',')
-  return [
-    `ufw allow ${ports}/tcp && ufw allow 53/udp`,
-    '',
-    'or, with nftables:',
-    '',
-    `nft add rule inet filter input tcp dport { ${ports} } accept`,
-    'nft add rule inet filter input udp dport 53 accept',
-  ].join('\n')
 }
 
 /** The contact address gets the first email, unless the operator names another one. */

@@ -73,7 +73,7 @@ export function freePorts(listeners: readonly PlannedListener[], isRunning = fal
 function portFinding(check: string, { host, port, transport }: PlannedListener, code: string): DoctorFinding {
   const subject = `${hostPort(host, port)} (${transport.toUpperCase()})`
   if (code === 'EACCES' || code === 'EPERM')
-    return unknownFinding(check, subject, 'Only root can test this port. Run the command as root.')
+    return unknownFinding(check, subject, 'Only root can test this port: run `mailhorn init` as root.')
   if (code === 'EADDRNOTAVAIL')
     return bad(
       'failed',

@@ -168,6 +168,23 @@ export async function findVerifiedDomain(
     .executeTakeFirst()
 }
 
+/** Returns verified domains first, because an unverified domain with the name may belong to somebody else. */
+export async function domainsNamed(
+  db: Db,
+  name: string,
+  accountId: Id | null,
+): Promise<{ id: Id; accountId: Id }[]> {
+  const rows = await db
+    .selectFrom('domains')
+    .select(['id', 'accountId', 'status'])
+    .where('name', '=', name)
+    .$if(accountId !== null, query => query.where('accountId', '=', accountId!))
+    .orderBy('id')
+    .execute()
+  const isInUse = ({ status }: (typeof rows)[number]) => VERIFIED_STATUSES.some(one => one === status)
+  return [...rows.filter(isInUse), ...rows.filter(row => !isInUse(row))]
+}
+
 /** Domain that receives mail here. */
 export type HostedDomain = Pick<DomainRow, 'accountId' | 'id'>
 

@@ -1,13 +1,13 @@
 /** Operations on keys: API keys and access tokens are created and deleted, DKIM keys are rotated. */
 import * as z from 'zod'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import { findAccessTokenAccount } from '../../../resources/accounts/access-token-rows.ts'
 import { newAccessToken } from '../../../resources/accounts/access-tokens.ts'
 import { findApiKeyAccount } from '../../../resources/accounts/api-key-rows.ts'
 import { newApiKey } from '../../../resources/accounts/api-keys.ts'
-import type { Db } from '../../../store/model/schema.ts'
+import { domainsNamed } from '../../../resources/domains/domain-rows.ts'
 import { readNewToken } from '../../api/access-tokens/schema.ts'
 import { timestamp } from '../../api/schema/timestamp.ts'
 import { OperationRefused, operation } from './operation.ts'
@@ -110,22 +110,4 @@ export const keyOperations = {
       )
     },
   ),
-}
-
-/** Returns verified domains first, because an unverified domain with the name may belong to somebody else. */
-export async function domainsNamed(
-  db: Db,
-  name: string,
-  accountId: Id | null,
-): Promise<{ id: Id; accountId: Id }[]> {
-  const rows = await db
-    .selectFrom('domains')
-    .select(['id', 'accountId', 'status'])
-    .where('name', '=', name)
-    .$if(accountId !== null, query => query.where('accountId', '=', accountId!))
-    .orderBy('id')
-    .execute()
-  const isInUse = ({ status }: (typeof rows)[number]) =>
-    status === 'verified' || status === 'temporary_failure'
-  return [...rows.filter(isInUse), ...rows.filter(row => !isInUse(row))]
 }

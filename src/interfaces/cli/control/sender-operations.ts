@@ -3,23 +3,14 @@
  * running service carries them out, because it checks DNS and delivers.
  */
 import * as z from 'zod'
-import { type Id, wireId } from '../../../lib/ids.ts'
-import { isRefusal } from '../../../pipeline/accept/refusal.ts'
-import { newSubmission } from '../../../pipeline/accept/submission.ts'
+import type { Id } from '../../../lib/ids.ts'
 import { type Mailbox, parseDomain, parseMailbox } from '../../../protocols/smtp/address.ts'
-import { VERIFIED_STATUSES } from '../../../resources/domains/domain-rows.ts'
-import type { DomainChecks } from '../../../resources/domains/verify.ts'
-import { domainsNamed } from './key-operations.ts'
+import { domainsNamed, VERIFIED_STATUSES } from '../../../resources/domains/domain-rows.ts'
+import { RECIPIENTS_MAX, sendTestEmail, TestEmailRefused, type TestSender } from '../../setup/test-email.ts'
 import { type OperationContext, OperationRefused, operation, type RunningSender } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 
-const RECIPIENTS_MAX = 10
 const address = z.string().max(1_000)
-const TEXT = `This email was sent by the command "mailhorn email test".
-
-If you read it, the server can send. In the original of this message, the results for SPF, DKIM and DMARC
-are in the field Authentication-Results; each of them should be "pass".
-`
 
 export const senderOperations = {
   /** Adds a domain to the given account, or to the only one. Returns the one that is there already. */
@@ -52,10 +43,12 @@ export const senderOperations = {
       const recipients = to.map(text => readMailbox(text))
       const accountId = accountText === null ? null : await accountOf(context, accountText)
       const chosen = await senderOf(context, from, accountId)
-      const missing = await missingRecords(sender, chosen, needsAll)
-      const facts = { from: chosen.from.address, domain: chosen.from.domain, missing }
-      if (missing.length > 0) return { ...facts, id: null }
-      return { ...facts, id: await send(sender, chosen, recipients) }
+      try {
+        return await sendTestEmail(sender, chosen, { to: recipients, needsAll })
+      } catch (error) {
+        if (!(error instanceof TestEmailRefused)) throw error
+        throw new OperationRefused(error.message)
+      }
     },
   ),
 }
@@ -68,18 +61,12 @@ function running({ sender }: OperationContext): RunningSender {
   )
 }
 
-interface ChosenSender {
-  from: Mailbox
-  domainId: Id
-  accountId: Id
-}
-
 /** @throws OperationRefused */
 async function senderOf(
   { db }: OperationContext,
   text: string | null,
   accountId: Id | null,
-): Promise<ChosenSender> {
+): Promise<TestSender> {
   if (text === null) return onlySender(db, accountId)
   const from = readMailbox(text)
   const [domain] = await domainsNamed(db, from.domain, accountId)
@@ -93,7 +80,7 @@ async function senderOf(
  * Returns an address at the only verified domain, or at the only domain while none is verified.
  * @throws OperationRefused
  */
-async function onlySender(db: OperationContext['db'], accountId: Id | null): Promise<ChosenSender> {
+async function onlySender(db: OperationContext['db'], accountId: Id | null): Promise<TestSender> {
   const some = db
     .selectFrom('domains')
     .select(['id', 'accountId', 'name'])
@@ -110,44 +97,6 @@ async function onlySender(db: OperationContext['db'], accountId: Id | null): Pro
     )
   const from = readMailbox(`mailhorn@${domain.name}`)
   return { from, domainId: domain.id, accountId: domain.accountId }
-}
-
-/** @throws OperationRefused */
-async function missingRecords(
-  { domains }: RunningSender,
-  { accountId, domainId, from }: ChosenSender,
-  needsAll: boolean,
-): Promise<{ host: string; advice: string }[]> {
-  const checked = await domains.verify(accountId, domainId)
-  if (!checked) throw new OperationRefused(`The domain ${from.domain} was deleted.`)
-  const isVerified = VERIFIED_STATUSES.some(status => status === checked.domain.status)
-  if (isVerified && !needsAll) return []
-  return faultsIn(checked.checks, from.domain)
-}
-
-function faultsIn({ ownership, dkim, spf, mx }: DomainChecks, domain: string) {
-  const checks = [
-    { host: `_svc.${domain}`, ...ownership },
-    ...dkim.selectors,
-    { host: `send.${domain}`, ...spf },
-    { host: `send.${domain}`, ...mx },
-  ]
-  return checks.flatMap(({ host, status, advice }) =>
-    status === 'verified' ? [] : [{ host, advice: advice ?? 'The record has not been found yet.' }],
-  )
-}
-
-/** @throws OperationRefused */
-async function send(
-  { accept, preparation }: RunningSender,
-  { accountId, from }: ChosenSender,
-  to: Mailbox[],
-): Promise<string> {
-  const mail = newSubmission({ from, to, subject: `Test email from ${from.domain}`, text: TEXT })
-  const prepared = await preparation.email(accountId, mail)
-  const accepted = await accept.send({ accountId, apiKeyId: null, domain: null }, prepared, null)
-  if (isRefusal(accepted)) throw new OperationRefused(accepted.message)
-  return wireId('eml', accepted.ids[0]!)
 }
 
 /** @throws OperationRefused */
