@@ -118,13 +118,15 @@ export async function runDoctor(
 }
 
 /**
- * Checks a host on which the service does not run yet, for `mailhorn init`.
+ * Checks a host on which the service does not run yet, for `mailhorn init`, or not with these settings.
  * @param addresses public addresses of the host
+ * @param running configuration of this process, if it is the service
  */
 export async function examineHost(
   config: Config,
   addresses: readonly string[],
   clock: Clock,
+  running?: Config,
 ): Promise<DoctorReport> {
   const { mailHost, doctor } = config
   await using stack = new AsyncDisposableStack()
@@ -132,7 +134,9 @@ export async function examineHost(
   const { resolver, inquiries } = network
   const examinations = [
     ownAddresses(addresses, interfaceAddresses()),
-    freePorts(plannedListeners(config), await isServiceRunning(config.dataDir)),
+    ...(running
+      ? newPorts(config, running)
+      : [freePorts(plannedListeners(config), await isServiceRunning(config.dataDir))]),
     outboundOf(config, network),
     pointers({ resolver, addresses, mailHost }),
     isLaboratory(mailHost) ? reservedName(mailHost) : parentDelegation({ mailHost, addresses, inquiries }),
@@ -184,6 +188,15 @@ function plannedListeners({ http, acme, smtp, dns, metrics }: Config): PlannedLi
     ...tcp.map(listen => ({ ...listen, transport: 'tcp' as const })),
     ...dns.listen.map(listen => ({ ...listen, transport: 'udp' as const })),
   ]
+}
+
+/** Checks the ports that the service does not listen on yet; none if it listens on all. */
+function newPorts(config: Config, running: Config): Examination[] {
+  const own = plannedListeners(running)
+  const others = plannedListeners(config).filter(
+    ({ port, transport }) => !own.some(used => used.port === port && used.transport === transport),
+  )
+  return others.length === 0 ? [] : [freePorts(others)]
 }
 
 /** Addresses of the network interfaces, without loopback and link-local ones. */

@@ -71,6 +71,7 @@ import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { type SendingDomains, startDomains } from './sending-domains.ts'
+import { setupRoutesOf } from './setup.ts'
 import { startTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
@@ -258,7 +259,10 @@ function prepareFirstRunOf({ config, clock, store, newId, security }: AppContext
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
-function operatorRoutes(context: AppContext, { queueAdmin, sending, baseUrl }: RouteServices): Route[] {
+function operatorRoutes(
+  context: AppContext,
+  { queueAdmin, sending, domains, baseUrl }: RouteServices,
+): Route[] {
   const { config, clock, store, workers } = context
   const { reader, pathsTo } = workers
   const { db, run } = store
@@ -266,9 +270,11 @@ function operatorRoutes(context: AppContext, { queueAdmin, sending, baseUrl }: R
     const zone = zoneRecords(config, (await findZoneSerial(db)) ?? 0, await publishedPolicy(db))
     return listZone(db, zone, config.mailHost, page)
   }
+  const examine = sharedDoctorRun(() => runDoctor(config, db, clock, true), clock)
   return [
     ...startAlerts(context, sending, baseUrl),
-    ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock, true), clock) }),
+    ...doctorRoutes({ examine }),
+    ...setupRoutesOf(context, { examine, testParts: { domains: domains.domains, ...sending } }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),

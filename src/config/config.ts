@@ -4,6 +4,7 @@
  * every problem. Called once by each program (`main.ts`, `cli.ts`) at its start.
  */
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { editDistance } from '../lib/edit-distance.ts'
 import { PROVIDERS } from '../pipeline/delivery/destinations/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/destinations/smart-host.ts'
@@ -54,6 +55,54 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const contradictions = contradictionsIn(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions.join('\n'))
   return { config: deepFreeze(config), warnings }
+}
+
+/**
+ * Returns the configuration with other values of some settings, and which of these differ from it.
+ *
+ * @param values by the names of environment variables
+ * @returns `changed` has the names of the variables
+ * @throws ConfigError
+ */
+export function changedConfig(
+  config: Config,
+  values: Readonly<Record<string, string>>,
+): { config: Config; changed: string[] } {
+  const changed: string[] = []
+  let next: Config = config
+  for (const [key, setting] of flatten(schema)) {
+    const name = environmentName(key)
+    const value = values[name]
+    if (value === undefined) continue
+    const path = key.split('.').map(camelCase)
+    const wanted = readOne(name, setting, value)
+    if (
+      isDeepStrictEqual(
+        path.reduce<unknown>((node, part) => (node as Tree)[part], config),
+        wanted,
+      )
+    )
+      continue
+    changed.push(name)
+    next = withValue(next as unknown as Tree, path, wanted) as unknown as Config
+  }
+  return { config: next, changed }
+}
+
+type Tree = Readonly<Record<string, unknown>>
+
+/** @throws ConfigError */
+function readOne(name: string, setting: Setting<unknown>, value: string): unknown {
+  try {
+    return setting.read(value)
+  } catch (error) {
+    if (!(error instanceof SettingFault)) throw error
+    throw new ConfigError(`${name}: ${error.message}`)
+  }
+}
+
+function withValue(tree: Tree, [first, ...rest]: readonly string[], value: unknown): Tree {
+  return { ...tree, [first!]: rest.length === 0 ? value : withValue(tree[first!] as Tree, rest, value) }
 }
 
 /** Returns the schema as a map of dotted snake_case keys. Families are expanded by the names in the files. */

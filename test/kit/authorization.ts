@@ -70,6 +70,10 @@ const ROUTES_BY_NEED = {
     'GET /queue/holds',
     'POST /queue/release',
     'POST /queue/retry',
+    'GET /setup',
+    'POST /setup/checks',
+    'POST /setup/plan',
+    'POST /setup/test-email',
     'GET /sources',
   ],
   'account:read': [

@@ -54,6 +54,9 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /installation/ban-domain', () => ({ domain: 'banned.example' })],
   ['POST /installation/unban-domain', () => ({ domain: 'banned.example' })],
   ['PUT /installation/mode', () => ({ mode: 'normal' })],
+  ['POST /setup/plan', setupAnswers],
+  ['POST /setup/checks', setupAnswers],
+  ['POST /setup/test-email', () => ({ from: 'ann@here.example', to: ['delivered@simulator.test'] })],
   ['POST /audiences', () => ({ name: 'a name' })],
   ['PATCH /audiences/:id', () => ({ name: 'a name' })],
   ['POST /segments', () => ({ name: 'a name' })],
@@ -108,6 +111,10 @@ export function draftBroadcast(mailhorn: Mailhorn): Body {
     ...{ audience_id: wireId('aud', audience!.id), from: 'ann@here.example' },
     ...{ subject: 'hi', text: 'hello' },
   }
+}
+
+function setupAnswers(): Body {
+  return { mail_host: 'mail.here.example', addresses: ['203.0.113.7'], contact: 'ops@here.example' }
 }
 
 function mail(): Body {

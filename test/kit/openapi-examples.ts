@@ -236,6 +236,8 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/\b\d{10}(?= 3600 600 1209600 300)/g, '1795690621'],
   [/\/[\w/.-]+\/mailhorn-\w{6}\b/g, '/var/lib/mailhorn'],
   [/[\d.]+ [MG]B of [\d.]+ [MG]B free \(\d+ %\)/g, '20 GB of 40 GB free (50 %)'],
+  [/(?<="run":")\w+(?=","interface_addresses")/g, 'package'],
+  [/(?<="interface_addresses":)\[[^\]]*\]/g, '["203.0.113.7"]'],
   [/(?<=fsync latency is )[\d.]+/g, '1.2'],
 ]
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')

@@ -1,6 +1,6 @@
 /**
- * Answers that describe a public installation: each is checked, and together they become an `OwnName`. Read by
- * `mailhorn init` and by the setup endpoints of the API.
+ * Answers that describe a public installation: each is checked, and together they become an `OwnName`. Read
+ * by `mailhorn init` and by the setup endpoints of the API.
  */
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'

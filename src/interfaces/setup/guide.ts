@@ -1,6 +1,6 @@
 /**
- * Texts of the setup of a public installation that `mailhorn init` prints and the wizard of the dashboard shows:
- * where the settings are stored, firewall commands, and how the service is restarted.
+ * Texts of the setup of a public installation, for `mailhorn init` and the wizard of the dashboard: where the
+ * settings are stored, firewall commands, and how the service is restarted.
  */
 import { getDomain } from 'tldts'
 import { type OwnName, type RunMode, SETTINGS_FILE, settingsOf, tcpPorts } from './own-name.ts'

@@ -1,6 +1,6 @@
 /**
- * Sends the test email that shows whether the server can send, once the DNS records of the sender's domain are
- * found. Called for `mailhorn email test` and for the wizard of the dashboard.
+ * Sends the test email that shows whether the server can send, once the DNS records of the sender's domain
+ * are found. Called for `mailhorn email test` and for the wizard of the dashboard.
  */
 import { type Id, wireId } from '../../lib/ids.ts'
 import type { Accept } from '../../pipeline/accept/accept.ts'

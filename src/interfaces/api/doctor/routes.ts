@@ -6,7 +6,7 @@ import { ok, type Route } from '../route/route.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
 
 const statusSchema = z.enum(['ok', 'unknown', 'warning', 'failed'])
-const reportSchema = z
+export const reportSchema = z
   .object({
     object: z.literal('doctor'),
     status: statusSchema,

@@ -75,7 +75,7 @@ const TAGS: readonly Tag[] = [
     name: 'Operations',
     description: 'State of the installation.',
     beginnings: [
-      ...['/alerts', '/doctor', '/dns', '/installation', '/healthz', '/readyz', '/metrics'],
+      ...['/alerts', '/doctor', '/dns', '/installation', '/setup', '/healthz', '/readyz', '/metrics'],
       ...['/openapi.json', '/llms.txt'],
     ],
   },

@@ -24,6 +24,7 @@ const RESOURCE_OF_PATH = new Map<string, Resource | 'operator' | 'session'>([
   ['installation', 'account'],
   ['queue', 'operator'],
   ['segments', 'contacts'],
+  ['setup', 'operator'],
   ['sources', 'operator'],
   ['topics', 'contacts'],
   ['usage', 'account'],
