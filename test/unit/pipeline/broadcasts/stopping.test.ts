@@ -240,4 +240,16 @@ test('stopping: the page of a link names the sender as the broadcast did, else t
   assert.is(await nameOf(newId(1)), 'Main', 'the broadcast was deleted')
 })
 
+test('stopping: a deleted draft leaves no content', async t => {
+  const { broadcasts, accountId, draft, taken, rows } = await openBroadcasts(t)
+  const { broadcast } = taken(await broadcasts.create(accountId, { ...draft(), by: null }))
+  const copy = taken(await broadcasts.duplicate(accountId, broadcast.id, { by: null }))
+  const contentCount = () => rows('select id from contents').length
+  assert.is(contentCount(), 2)
+  assert.is(await broadcasts.delete(accountId, broadcast.id), true)
+  assert.is(contentCount(), 1)
+  assert.is(await broadcasts.delete(accountId, copy.broadcast.id), true)
+  assert.is(contentCount(), 0)
+})
+
 test.run()
