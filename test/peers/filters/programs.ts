@@ -74,8 +74,12 @@ export async function startSpamd(settings?: readonly string[]): Promise<RunningF
   return filter
 }
 
-/** Starts rspamd with those rules of the package that do not need Redis. @param nameServer `host:port` */
-export async function startRspamd(nameServer: string): Promise<RunningFilter> {
+/**
+ * Starts rspamd with those rules of the package that do not need Redis.
+ * @param nameServer `host:port`
+ * @param dnsTimeoutS limit of each look-up; short for a server that does not answer
+ */
+export async function startRspamd(nameServer: string, dnsTimeoutS = 0.5): Promise<RunningFilter> {
   const port = await freePort()
   const root = openDebianRoot({
     package: 'rspamd',
@@ -93,7 +97,7 @@ export async function startRspamd(nameServer: string): Promise<RunningFilter> {
   local('logging.inc', 'type = "console";\nlevel = "warning";\n')
   local(
     'options.inc',
-    `dns { nameserver = ["${nameServer}"]; timeout = 0.5s; retransmits = 1; }\nenable_test_patterns = true;\n`,
+    `dns { nameserver = ["${nameServer}"]; timeout = ${dnsTimeoutS}s; retransmits = 1; }\nenable_test_patterns = true;\n`,
   )
   for (const folder of ['/var/lib/rspamd', '/var/log/rspamd', '/run/rspamd', '/tmp'])
     root.folder(folder, { user: '_rspamd' })
