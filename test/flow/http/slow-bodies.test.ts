@@ -134,4 +134,32 @@ test('an import of which nothing more comes is ended', async t => {
   await whileTimePasses(until(() => received.startsWith('HTTP/1.1 408 ')))
 })
 
+test('each body of a connection is measured by itself', async t => {
+  const bytes = Buffer.from(JSON.stringify({ ...LARGE, text: 'x'.repeat(40_000) }))
+  const head = post('/emails', bytes.length, `authorization: Bearer ${mailhorn.apiKey}\r\n`)
+  const socket = await halfSent(t, head, bytes.subarray(0, 30_000))
+  let received = ''
+  socket.on('data', chunk => {
+    received += chunk
+  })
+  const answers = () => received.match(/HTTP\/1\.1 \d+/g) ?? []
+  const pass = async (ms: number) => {
+    await othersWereServed()
+    mailhorn.clock.advance(ms)
+    await othersWereServed()
+  }
+  // the window of the first body begins at 30,000 bytes
+  await pass(2_000)
+  socket.write(bytes.subarray(30_000))
+  await until(() => answers().length === 1)
+  // the second body has 20,000 bytes when its window ends
+  socket.write(`${head}\r\n`)
+  await pass(2_000)
+  socket.write(bytes.subarray(0, 20_000))
+  await pass(10_000)
+  socket.write(bytes.subarray(20_000))
+  await until(() => answers().length === 2)
+  assert.equal(answers(), ['HTTP/1.1 200', 'HTTP/1.1 200'])
+})
+
 test.run()
