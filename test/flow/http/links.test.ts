@@ -253,6 +253,11 @@ for (const [what, headers, body] of [
     `-----here\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n-----here--\r\n`,
   ],
   ['without a word', {}, ''],
+  [
+    'as a file',
+    { 'content-type': 'multipart/form-data; boundary=b' },
+    '--b\r\nContent-Disposition: form-data; name="choice"; filename="a.txt"\r\n\r\nleave-all\r\n--b--\r\n',
+  ],
 ] as const)
   test(`links: one-click unsubscribe, ${what}, leaves the topic once in all audiences`, async () => {
     const { url, contacts, topics, changes } = await listed(`one-${what.replaceAll(' ', '-')}@there.example`)

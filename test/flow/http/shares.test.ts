@@ -193,8 +193,8 @@ test('are listed without token while valid and end when revoked', async () => {
   const list = () => mailhorn.call('GET', `/emails/${own}/share`, { key: mailhorn.apiKey })
   const { body } = await list()
   assert.equal(
-    [body.total, body.data.map((one: { id: string }) => one.id)],
-    [2, [second.share_id, first.share_id]],
+    [body.total, body.has_more, body.data.map((one: { id: string }) => one.id)],
+    [2, false, [second.share_id, first.share_id]],
   )
   assert.not(JSON.stringify(body).includes('/s/'))
   const revoke = (of: string) =>

@@ -18,7 +18,7 @@ async function open(t: TestContext) {
     ...store,
     ...post,
     admin: createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId }),
-    send: (to: string) => post.send(accountId, { to: [to] }),
+    send: (to: string, scheduledAt: number | null = null) => post.send(accountId, { to: [to], scheduledAt }),
     claimed: async () => (await post.claim(accountId, 'there.test')).map(({ address }) => address),
   }
 }
@@ -27,6 +27,7 @@ test('mail that was due is held, and mail that comes later is not', async t => {
   const { run, send, claimed, clock, admin } = await open(t)
   await send('a@there.test')
   await send('b@there.test')
+  await send('later@there.test', clock.now() + 2 * HOUR_MS)
   clock.advance(HOUR_MS)
   const now = clock.now()
   const held = await run('holdRestored', { reason: 'restored', now })

@@ -8,6 +8,7 @@ const ORIGIN = 'mailhorn.example'
 
 const LINES: [written: string, listed: string][] = [
   ['www A 192.0.2.1', 'www.mailhorn.example. 3600 IN A 192.0.2.1'],
+  ['@ 604800 A 192.0.2.1', 'mailhorn.example. 604800 IN A 192.0.2.1'],
   ['@ 300 AAAA 2001:db8::1', 'mailhorn.example. 300 IN AAAA 2001:db8::1'],
   ['@ IN CAA 0 issue "ca.example"', 'mailhorn.example. 3600 IN CAA 0 issue "ca.example"'],
   ['@ CAA 128 iodef mailto:a@b.example', 'mailhorn.example. 3600 IN CAA 128 iodef "mailto:a@b.example"'],
@@ -70,6 +71,7 @@ const NO_RECORDS: [string, RegExp][] = [
   ['a..b A 192.0.2.1', /name/],
   ['* A 192.0.2.1', /name/],
   [`${'x'.repeat(64)} A 192.0.2.1`, /name/],
+  ['www 604801 A 192.0.2.1', /number/],
   ['www 99999999 A 192.0.2.1', /number/],
 ]
 
