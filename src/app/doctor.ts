@@ -265,13 +265,13 @@ export function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, c
   return acme.enabled ? [givenCertificate({ find, mailHost, clock })] : []
 }
 
-/** Checks the age of the last backup; a PostgreSQL database is backed up by its own tools. */
+/** Checks the age of the last backup. */
 export function backupsOf(
-  { dataDir, database, backup: { folder }, doctor: { backupDays: daysMax } }: Config,
+  { dataDir, backup: { folder }, doctor: { backupDays: daysMax } }: Config,
   db: Db | null,
   clock: Clock,
 ): Examination[] {
-  if (daysMax === 0 || databaseFile(locate({ dataDir, url: database.url })) === undefined) return []
+  if (daysMax === 0) return []
   const madeAt = async () => {
     const first = await db?.selectFrom('users').select('createdAt').orderBy('id').limit(1).executeTakeFirst()
     return first?.createdAt

@@ -30,7 +30,7 @@ export function checkUpgrade(
   if (databaseFile(location) === undefined)
     log.warn(
       { event: 'snapshot_skipped', reason: 'postgres', migrations: pending },
-      'The PostgreSQL database is migrated, and no snapshot of it is made. The way back is a dump (`pg_dump`) from before the upgrade',
+      'The PostgreSQL database is migrated, and no snapshot of it is made. The way back is a backup (`mailhorn backup`) from before the upgrade',
     )
   else if (database.snapshots === 0)
     log.warn(

@@ -252,10 +252,8 @@ function backupFolder(root: string, folder: string): string {
 }
 
 /** Reports a place of backups that the service cannot or must not write to. */
-function impossibleBackups({ backup: { folder, s3 }, dataDir, database }: Config): string[] {
+function impossibleBackups({ backup: { folder, s3 }, dataDir }: Config): string[] {
   if (folder === null) return []
-  if (!database.url.startsWith('sqlite:'))
-    return ['backup.folder: cannot be combined with a PostgreSQL database, which has its own tools']
   if (isS3Address(folder)) {
     const fault = faultInS3Address(folder)
     if (fault !== undefined) return [`backup.folder: ${fault}`]

@@ -24,7 +24,7 @@ export const database = {
 
 export const backup = {
   folder: optionalText(
-    'Folder to which the running service makes backups on a schedule, or `s3://bucket/prefix` for an S3-compatible store. A relative path is resolved against the program’s folder, or, if npm installed it, the current one. Not with PostgreSQL.',
+    'Folder to which the running service makes backups on a schedule, or `s3://bucket/prefix` for an S3-compatible store. A relative path is resolved against the program’s folder, or, if npm installed it, the current one. With PostgreSQL, it needs `pg_dump`.',
   ),
   everyHours: integer(24, 'Time between two scheduled backups, counted from `backup.at`.', {
     min: 1,

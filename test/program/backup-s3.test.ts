@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { startScene } from '../kit/backups.ts'
-import { isOnPostgres } from '../kit/database.ts'
+import { SQLITE_ONLY } from '../kit/database.ts'
 import { type S3Call, startFakeS3 } from '../kit/fake-s3.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 
 const test = suite('mailhorn backup to S3', { limitMs: 240_000 })
-const sqliteOnly = { skip: isOnPostgres ? 'PostgreSQL has its own tools' : undefined }
 const LARGE_BYTES = 9_000_000
 
 /** Requests at which the process is killed: before the store has answered them, or after. */
@@ -60,7 +59,7 @@ test(
     assert.equal([...backups].sort(), [last.path.slice(bucket.length + 1), 'blobs'])
     assert.equal([store.uploads.size, first.blobs.count], [0, 1])
   },
-  sqliteOnly,
+  SQLITE_ONLY,
 )
 
 test(
@@ -83,7 +82,7 @@ test(
       /^the backup to s3:\/\/backups\/daily failed: the store refuses the key/,
     )
   },
-  sqliteOnly,
+  SQLITE_ONLY,
 )
 
 test.run()

@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { commandsFor, folder, PASSPHRASE, sendEmail, startScene } from '../kit/backups.ts'
 import { mailhornCommand } from '../kit/command-line.ts'
-import { isOnPostgres } from '../kit/database.ts'
+import { SQLITE_ONLY } from '../kit/database.ts'
 import { runProgram, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 
 const test = suite('mailhorn restore', { limitMs: 300_000 })
-const sqliteOnly = { skip: isOnPostgres ? 'PostgreSQL has its own tools' : undefined }
 const HOUR_MS = 3_600_000
 const env = { MAILHORN_BACKUP_PASSPHRASE: PASSPHRASE }
 
@@ -80,7 +79,7 @@ test(
     const doctor = await type(['verify', path], { env })
     assert.is(doctor.code, 0, doctor.out)
   },
-  sqliteOnly,
+  SQLITE_ONLY,
 )
 
 test(
@@ -128,7 +127,7 @@ test(
     writeFileSync(join(dataDir, 'secret.key'), readFileSync(join(inUse, 'secret.key')), { mode: 0o600 })
     await t.using(startProgram({ dataDir }))
   },
-  sqliteOnly,
+  SQLITE_ONLY,
 )
 
 test(
@@ -145,7 +144,7 @@ test(
     )
     assert.equal(readdirSync(dataDir), ['mailhorn.db.restoring'])
   },
-  sqliteOnly,
+  SQLITE_ONLY,
 )
 
 test.run()

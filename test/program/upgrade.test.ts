@@ -310,7 +310,7 @@ test(
     const newer = await startNext({ ROLES: 'api' })
     const skipped = newer.logs.find(({ event }) => event === 'snapshot_skipped')!
     assert.equal([skipped.reason, skipped.migrations], ['postgres', [NEXT_MIGRATION]])
-    assert.match(skipped.msg as string, /pg_dump/)
+    assert.match(skipped.msg as string, /a backup \(`mailhorn backup`\) from before/)
   },
   POSTGRES_ONLY,
 )

@@ -26,7 +26,7 @@ export const backupCliCommands: CliCommand[] = [
   {
     name: 'backup',
     usage: '<folder or s3://bucket/prefix> [--keep <n>] [--with-secret-key]',
-    summary: 'Back up the data folder, also while the service runs',
+    summary: 'Back up the database and the files, also while the service runs',
     details: `  <folder>           Folder of backups; it is created. Files that a former backup holds are not copied again.
   s3://…             Place in an S3-compatible store, with backup.s3.access_key_id and secret_access_key
                      (MAILHORN_BACKUP_S3_ACCESS_KEY_ID, …), endpoint and region.
@@ -56,7 +56,7 @@ export const backupCliCommands: CliCommand[] = [
         secret: values['with-secret-key'] === true ? secretToSeal(settings) : null,
       }
       const made = await createBackup(options, clock)
-      return madeResult(made)
+      return madeResult(made, location.kind === 'sqlite' ? 'data directory' : 'database')
     },
   },
   {
@@ -64,6 +64,7 @@ export const backupCliCommands: CliCommand[] = [
     usage: '<backup>',
     summary: 'Check a backup: hashes, database, schema, files and a sample of messages',
     details: `  <backup>  A backup, or a place of backups (a folder or s3://bucket/prefix): its newest one.
+  A backup of PostgreSQL is read by pg_restore, without a server, and no messages are rebuilt.
   Prints one line for each fault, and exits with code 1 if there is one. With backup.passphrase, the secret key is
   checked, too.`,
     positionals: { min: 1, max: 1 },
@@ -72,7 +73,8 @@ export const backupCliCommands: CliCommand[] = [
       const place = await openBackup(positionals[0]!, s3, clock)
       try {
         const verified = await verifyBackup(place, passphrase)
-        const sample = verified.faults.length === 0 ? await sampleOf(place, verified) : null
+        const isSqlite = verified.manifest.postgres === null
+        const sample = isSqlite && verified.faults.length === 0 ? await sampleOf(place, verified) : null
         return verifiedResult(place, verified, sample)
       } finally {
         await place.close()
@@ -106,17 +108,13 @@ function secretToSeal({ dataDir, secretKey, passphrase }: BackupSettings) {
   return { bytes, passphrase }
 }
 
-function madeResult({
-  path,
-  databaseBytes,
-  blobs,
-  newBlobs,
-  lostBlobs,
-  removed,
-  unrecorded,
-}: MadeBackup): CliResult {
+/** @param filesAre where the service has its files */
+function madeResult(
+  { path, databaseBytes, blobs, newBlobs, lostBlobs, removed, unrecorded }: MadeBackup,
+  filesAre: string,
+): CliResult {
   const lost = lostBlobs.map(
-    ({ name, fault }) => `File ${name} is ${fault} in the data directory and not in the backup.`,
+    ({ name, fault }) => `File ${name} is ${fault} in the ${filesAre} and not in the backup.`,
   )
   const lines = [
     `Backup ${path}`,
@@ -182,7 +180,7 @@ function verifiedResult(
     `Backup ${place.path} of ${manifest.created_at}, made by version ${manifest.version}`,
     `Database: ${inMb(manifest.database.bytes)} MB. Files: ${manifest.blobs.count} (${inMb(manifest.blobs.bytes)} MB).`,
     sample === null
-      ? 'Messages: not rebuilt, since the schema is that of another version.'
+      ? `Messages: not rebuilt, since ${manifest.postgres ? 'that needs a PostgreSQL database: restore the backup into an empty one' : 'the schema is that of another version'}.`
       : `Messages: ${sample.count} rebuilt${verified.secret ? `, ${sample.proven} equal to what was sent by their signatures` : ''}.`,
     `Secret key: ${key}.`,
     'No faults.',

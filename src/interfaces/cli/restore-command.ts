@@ -3,11 +3,12 @@
  * hold.
  */
 import { existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { wireId } from '../../lib/ids.ts'
 import type { RestoredMail, restoredCommands } from '../../pipeline/queue/restored.ts'
 import type { BackupPlace } from '../../store/backup/layout.ts'
-import { readManifest } from '../../store/backup/manifest.ts'
+import { loadBackup } from '../../store/backup/load-dump.ts'
+import { type Manifest, readManifest } from '../../store/backup/manifest.ts'
 import { openBackup } from '../../store/backup/open.ts'
 import { type Restored, restoreBackup } from '../../store/backup/restore.ts'
 import { returnToSnapshot } from '../../store/backup/return.ts'
@@ -15,6 +16,7 @@ import { isS3Address } from '../../store/backup/s3-address.ts'
 import { requireKnownVersion } from '../../store/migrations/migrate.ts'
 import { locate, type StoreLocation } from '../../store/opening/dialect.ts'
 import { openStore } from '../../store/opening/open.ts'
+import { SECRET_FILE } from '../../store/opening/secret-file.ts'
 import {
   CURRENT_SCHEMA,
   listSnapshots,
@@ -30,11 +32,13 @@ import { actAsOwner } from './installation.ts'
 export const restoreCliCommand: CliCommand = {
   name: 'restore',
   usage: '<backup or snapshot> [--into <data dir>] [--without-secret-key] [--skip-damaged]',
-  summary: 'Restore a backup into an empty data folder, or go back to a snapshot, with queued mail on hold',
+  summary:
+    'Restore a backup into an empty data folder or database, or go back to a snapshot, with queued mail on hold',
   details: `  <backup>              A backup, or a place of backups (a folder or s3://bucket/prefix): its newest one.
   <snapshot>            A snapshot that was made before an upgrade, or the folder of snapshots: the newest one of this
                         version's schema. It takes the place of the database in the data directory, which is set aside.
-  --into <data dir>     Data directory instead of the configured one. For a backup, it must be empty or missing.
+  --into <data dir>     Data directory instead of the configured one. For a backup, it must be empty or missing. For one of
+                        PostgreSQL, the database of database.url must be empty instead.
   --without-secret-key  Leave the secret key out; otherwise it is decrypted with backup.passphrase, if the backup has it.
   --skip-damaged        Leave out files that are missing or damaged in the backup.
   Mail that was due is held until you release it, since it may have been sent after the backup or snapshot was made.`,
@@ -48,16 +52,13 @@ export const restoreCliCommand: CliCommand = {
     const settings = backupSettings((values.into ?? values['data-dir']) as string | undefined)
     const { dataDir, databaseUrl: url } = settings
     const location = locate({ dataDir, url })
-    if (location.kind !== 'sqlite')
-      throw new CommandError(
-        'database.url is PostgreSQL: restore its dump with pg_restore, see docs/backup.md',
-      )
     const how = {
       withoutKey: values['without-secret-key'] === true,
       skipsDamaged: values['skip-damaged'] === true,
     }
     if (isS3Address(positionals[0]!)) return restoreFrom(positionals[0]!, location, settings, how)
     const path = resolve(positionals[0]!)
+    if (location.kind === 'postgres') return restoreFrom(path, location, settings, how)
     const hasBackupOption = how.withoutKey || how.skipsDamaged
     const snapshot = snapshotOf(path)
     if (snapshot && hasBackupOption)
@@ -89,7 +90,7 @@ interface HowToRestore {
 
 async function restoreFrom(
   path: string,
-  location: SqliteStore,
+  location: StoreLocation,
   settings: BackupSettings,
   how: HowToRestore,
 ): Promise<CliResult> {
@@ -103,28 +104,53 @@ async function restoreFrom(
 
 async function restorePlace(
   place: BackupPlace,
-  { databaseFile, blobFolder }: SqliteStore,
+  location: StoreLocation,
   settings: BackupSettings,
   { withoutKey, skipsDamaged }: HowToRestore,
 ): Promise<CliResult> {
-  const { dataDir, passphrase } = settings
+  const { dataDir } = settings
   const manifest = await readManifest(place)
+  requireSameKind(place, manifest, location)
   requireKnownVersion(manifest.migrations)
   const withKey = manifest.sealed_secret !== null && !withoutKey
+  const passphrase = withKey ? settings.passphrase : null
   if (withKey && passphrase === null)
     throw new CommandError(
       'the backup holds the secret key: set MAILHORN_BACKUP_PASSPHRASE or MAILHORN_BACKUP_PASSPHRASE_FILE, or leave the key ' +
         'out by --without-secret-key',
     )
   let mail: RestoredMail | undefined
-  const restored = await restoreBackup({
-    ...{ place, dataDir, databaseFile, blobFolder, skipsDamaged },
-    passphrase: withKey ? passphrase : null,
-    async prepare(file) {
-      mail = await holdMail(file, `backup of ${manifest.created_at}`, settings)
-    },
+  const hold = async (url: string, folder: string) => {
+    const source = `backup of ${manifest.created_at}`
+    mail = await holdMail(url, source, { ...settings, dataDir: folder })
+  }
+  if (location.kind === 'sqlite') {
+    const { databaseFile, blobFolder } = location
+    const restored = await restoreBackup({
+      ...{ place, dataDir, databaseFile, blobFolder, skipsDamaged, passphrase },
+      prepare: file => hold(`sqlite:${file}`, dataDir),
+    })
+    return resultOf(dataDir, restored, mail!)
+  }
+  if (existsSync(dataDir)) actAsOwner(dataDir)
+  const restored = await loadBackup({
+    ...{ place, dataDir, location, skipsDamaged, passphrase },
+    nowMs: settings.clock.now(),
+    prepare: folder => hold(settings.databaseUrl, folder),
   })
   return resultOf(dataDir, restored, mail!)
+}
+
+/** @throws CommandError when the backup is of the other database */
+function requireSameKind({ path }: BackupPlace, { postgres }: Manifest, { kind }: StoreLocation) {
+  if (kind === 'sqlite' && postgres !== null)
+    throw new CommandError(
+      `${path} is the backup of a PostgreSQL database: set database.url to an empty one (MAILHORN_DATABASE_URL)`,
+    )
+  if (kind === 'postgres' && postgres === null)
+    throw new CommandError(
+      `${path} is the backup of a SQLite database, and database.url is PostgreSQL: remove that setting (MAILHORN_DATABASE_URL)`,
+    )
 }
 
 async function goBack(
@@ -141,7 +167,7 @@ async function goBack(
     nowMs: clock.now(),
     async prepare(file) {
       const place = { ...settings, dataDir: dirname(file) } // the lock of the data folder is held
-      mail = await holdMail(file, `snapshot of ${snapshot.madeAt}`, place)
+      mail = await holdMail(`sqlite:${file}`, `snapshot of ${snapshot.madeAt}`, place)
     },
   })
   const { text, json } = heldMail(mail!, 'snapshot')
@@ -169,16 +195,17 @@ async function goBack(
 
 /**
  * Migrates the database, too.
+ * @param url as `database.url`
  * @param source what the database comes from, such as "backup of 2026-11-28T00:30:00.000Z"
  */
 async function holdMail(
-  file: string,
+  url: string,
   source: string,
   { dataDir, writerThread, clock }: Pick<BackupSettings, 'dataDir' | 'writerThread' | 'clock'>,
 ): Promise<RestoredMail> {
   const store = await openStore<typeof restoredCommands>({
     dataDir,
-    url: `sqlite:${file}`,
+    url,
     writerThread,
     clock,
     onLoss(error) {
@@ -226,7 +253,9 @@ function resultOf(
   const held = heldMail(mail, 'backup')
   const key = hasSecret
     ? 'The secret key was restored.'
-    : 'The secret key is not in the backup: put secret.key into the data directory, or set MAILHORN_SECRET_KEY, before you start the service.'
+    : existsSync(join(dataDir, SECRET_FILE))
+      ? 'The secret key of the data directory stays as it is.'
+      : 'The secret key is not in the backup: put secret.key into the data directory, or set MAILHORN_SECRET_KEY, before you start the service.'
   return {
     json: {
       data_dir: dataDir,

@@ -47,6 +47,6 @@ function listed(made: readonly SchemaSnapshot[]): string {
 function adviceFor(hasSnapshot: boolean, isPostgres: boolean): string {
   if (hasSnapshot) return 'The start makes a snapshot before; back up all the same.'
   return isPostgres
-    ? 'Run pg_dump before: no snapshot is made of a PostgreSQL database.'
+    ? 'Run mailhorn backup before: no snapshot is made of a PostgreSQL database.'
     : 'Back up before: database.snapshots is 0, so that no snapshot is made.'
 }

@@ -1,6 +1,8 @@
 /** Error of a backup that the operator can understand and remove. */
 
+import { isStartFault } from '../../lib/start-fault.ts'
 import { S3Failure } from '../../protocols/s3/failure.ts'
+import { StorageUnavailable } from '../model/command.ts'
 import { codeOf } from '../model/errors.ts'
 import { isDamaged } from '../opening/dialect.ts'
 
@@ -54,10 +56,13 @@ function s3Reason({ status, reason, region, message }: S3Failure): string {
   return `the store answered ${message}`
 }
 
-/** Turns errors of the disk, a store and a damaged database into a fault; other errors stay as they are. */
+/** Turns errors of the disk, a store and a database into a fault; other errors stay as they are. */
 export function faultOf(error: unknown, what: string): unknown {
   if (error instanceof BackupFault) return error
   if (error instanceof S3Failure) return new BackupFault(`${what}: ${s3Reason(error)}`, { cause: error })
+  if (isStartFault(error)) return new BackupFault(error.message, { cause: error })
+  if (error instanceof StorageUnavailable)
+    return new BackupFault(`${what}: ${error.message}`, { cause: error })
   const code = codeOf(error)
   const reason =
     REASONS[code] ?? (/^SQLITE_(?:IOERR|CANTOPEN|READONLY)/.test(code) ? 'the disk failed' : undefined)

@@ -11,9 +11,11 @@ const LINE = /^([0-9a-f]{64}) {2}blobs\/[0-9a-f]{2}\/([0-9a-f]{64})$/
 const LINES_PER_PIECE = 1_000
 
 /** Formats the list in pieces of many lines. */
-export function* blobListPieces(blobs: Iterable<{ name: string }>): Generator<string> {
+export async function* blobListPieces(
+  blobs: Iterable<{ name: string }> | AsyncIterable<{ name: string }>,
+): AsyncGenerator<string> {
   let lines: string[] = []
-  for (const { name } of blobs) {
+  for await (const { name } of blobs) {
     lines.push(`${name}  ${POOL_FOLDER}/${name.slice(0, 2)}/${name}\n`)
     if (lines.length < LINES_PER_PIECE) continue
     yield lines.join('')

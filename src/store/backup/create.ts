@@ -5,31 +5,20 @@
  * In: the location of the store and the place of backups. Out: one more backup in it, recorded in the data
  * folder. Called by the command line and the process of scheduled backups.
  */
-import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
-import { synced } from '../../lib/synced.ts'
-import { blobPath, createBlobFiles, findBlob } from '../blobs/blobs.ts'
-import {
-  blobFilesInCopy,
-  copyDatabase,
-  databaseBytes,
-  migrationsInCopy,
-  openReader,
-  type StoreLocation,
-} from '../opening/dialect.ts'
-import { BackupFault, faultOf } from './backup-fault.ts'
-import { blobListPieces } from './blob-list.ts'
-import { hashOfFile, writeHashed } from './hashing.ts'
-import { BLOB_LIST, DATABASE_COPY, MANIFEST_FILE, SEALED_SECRET } from './layout.ts'
+import type { StoreLocation } from '../opening/dialect.ts'
+import { faultOf } from './backup-fault.ts'
+import { dumpSource } from './dump-source.ts'
+import { writeHashed } from './hashing.ts'
+import { MANIFEST_FILE, SEALED_SECRET } from './layout.ts'
 import { type Manifest, newManifest } from './manifest.ts'
 import { openRepository } from './open.ts'
-import type { FilePool } from './pool.ts'
 import { recordMade } from './record.ts'
 import type { BackupRepository } from './repository.ts'
 import type { S3Settings } from './s3-address.ts'
 import { sealSecret } from './sealed-secret.ts'
+import { sqliteSource } from './store-copy.ts'
 
 export interface BackupOptions {
   location: StoreLocation
@@ -62,17 +51,10 @@ export interface MadeBackup {
 
 /** Function of the process that makes scheduled backups. */
 export const MAKE_BACKUP = 'makeBackup'
-const HASH_DIGITS = 64
-/** Times that the database is copied when files are deleted at the same time. */
-const COPIES_MAX = 3
-const POSTGRES_TEXT =
-  'the database is PostgreSQL, which holds the attachments, too: back it up with pg_dump or a base backup, and keep the ' +
-  'secret key, see "PostgreSQL" in docs/backup.md'
 
 /** @throws BackupFault */
 export async function createBackup(options: BackupOptions, clock: Clock): Promise<MadeBackup> {
-  const { folder, location, s3, dataDir } = options
-  if (location.kind !== 'sqlite') throw new BackupFault(POSTGRES_TEXT)
+  const { folder, s3, dataDir } = options
   try {
     const repository = openRepository({ folder, s3, dataDir, clock })
     return await repository.alone(() => createAlone(options, repository))
@@ -84,23 +66,17 @@ export async function createBackup(options: BackupOptions, clock: Clock): Promis
 /** Runs while this process alone makes a backup there. */
 async function createAlone(options: BackupOptions, repository: BackupRepository): Promise<MadeBackup> {
   const { location, dataDir, nowMs, version, keep, secret } = options
-  const { blobFolder } = location
-  const draft = await repository.begin({ nowMs, blobFolder, bytes: databaseBytes(location) })
+  const source = location.kind === 'sqlite' ? sqliteSource(location) : await dumpSource(location)
+  const draft = await repository.begin({ nowMs, find: source.find, bytes: source.bytes })
   const { name, path, work, pool } = draft
   try {
     const sealed = secret === null ? null : sealSecret(secret.bytes, secret.passphrase)
-    const copied = await copyConsistently(location, work, pool)
-    const copy = join(work, DATABASE_COPY)
-    await synced(copy)
+    const { added, ...copied } = await source.copyTo(draft)
     const parts = {
+      ...copied,
       created_at: new Date(nowMs).toISOString(),
       version,
-      migrations: migrationsInCopy(copy),
-      database: await hashOfFile(copy),
-      blob_list: await writeHashed(join(work, BLOB_LIST), blobListPieces(blobFilesInCopy(copy))),
-      blobs: copied.blobs,
       sealed_secret: sealed === null ? null : await writeHashed(join(work, SEALED_SECRET), [sealed]),
-      lost_blobs: copied.lost,
     }
     await pool.sync()
     await writeHashed(join(work, MANIFEST_FILE), [newManifest(parts)])
@@ -109,8 +85,8 @@ async function createAlone(options: BackupOptions, repository: BackupRepository)
       path,
       databaseBytes: parts.database.bytes,
       blobs: copied.blobs,
-      newBlobs: copied.added,
-      lostBlobs: copied.lost,
+      newBlobs: added,
+      lostBlobs: copied.lost_blobs,
       removed: await repository.prune({ keep, made: name }),
       unrecorded: recordedOr(dataDir, path, nowMs),
     }
@@ -127,60 +103,5 @@ function recordedOr(dataDir: string, path: string, madeAt: number): string | nul
     return null
   } catch (error) {
     return (error as Error).message
-  }
-}
-
-interface CopiedFiles {
-  blobs: Manifest['blobs']
-  added: number
-  lost: Manifest['lost_blobs']
-}
-
-/**
- * Copies the database with all files that it names. Files are added before the database is copied, since
- * those that it names may be deleted afterwards, and the rest after it. When one that came in between was
- * deleted, too, the database is copied again.
- */
-async function copyConsistently(location: StoreLocation, work: string, pool: FilePool): Promise<CopiedFiles> {
-  const copy = join(work, DATABASE_COPY)
-  for (let added = 0, copies = 1; ; copies++) {
-    for await (const names of createBlobFiles(location.blobFolder).names())
-      for (const name of names.filter(each => each.length === HASH_DIGITS).sort())
-        if ((await pool.add(name)) === 'added') added += 1
-    copyDatabase(location, copy)
-    const { blobs, lost, ...after } = await addNamed(copy, pool)
-    added += after.added
-    if (lost.length === 0 || (await areStillNamed(location, lost))) return { blobs, added, lost }
-    if (copies === COPIES_MAX)
-      throw new BackupFault('files were deleted while the backup was made, three times; try again later')
-    await rm(copy)
-  }
-}
-
-async function addNamed(copy: string, pool: FilePool): Promise<CopiedFiles> {
-  const files: CopiedFiles = { blobs: { count: 0, bytes: 0 }, added: 0, lost: [] }
-  for (const { name, sizeBytes } of blobFilesInCopy(copy)) {
-    files.blobs.count += 1
-    files.blobs.bytes += sizeBytes
-    const result = await pool.add(name)
-    if (result === 'added') files.added += 1
-    else if (result !== 'known') files.lost.push({ name, fault: result })
-  }
-  return files
-}
-
-/** Whether the database in use names files that are missing, so that another copy would lack them, too. */
-async function areStillNamed(location: StoreLocation, lost: CopiedFiles['lost']): Promise<boolean> {
-  const { db } = openReader(location)
-  try {
-    for (const { name, fault } of lost)
-      if (
-        fault === 'missing' &&
-        (existsSync(blobPath(location.blobFolder, name)) || !(await findBlob(db, Buffer.from(name, 'hex'))))
-      )
-        return false
-    return true
-  } finally {
-    await db.destroy()
   }
 }

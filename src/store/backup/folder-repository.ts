@@ -33,7 +33,7 @@ export class FolderRepository implements BackupRepository {
     }
   }
 
-  async begin({ nowMs, blobFolder, bytes }: Parameters<BackupRepository['begin']>[0]): Promise<BackupDraft> {
+  async begin({ nowMs, find, bytes }: Parameters<BackupRepository['begin']>[0]): Promise<BackupDraft> {
     const folder = this.#folder
     requireRoom(folder, bytes, 'the backup', ADVICE)
     const name = newBackupName(nowMs, each => existsSync(join(folder, each)))
@@ -42,7 +42,7 @@ export class FolderRepository implements BackupRepository {
     await mkdir(work, { mode: 0o700 })
     return {
       ...{ name, path, work },
-      pool: new BlobPool({ pool: join(folder, POOL_FOLDER), live: blobFolder, work }),
+      pool: new BlobPool({ pool: join(folder, POOL_FOLDER), find, work }),
       async publish() {
         await synced(work)
         await rename(work, path)

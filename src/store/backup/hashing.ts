@@ -24,9 +24,9 @@ export async function hashOfPieces(pieces: AsyncIterable<Buffer>): Promise<Hashe
   return { bytes, sha256: hash.digest('hex') }
 }
 
-export function hashOf(pieces: Iterable<string>): string {
+export async function hashOf(pieces: AsyncIterable<string>): Promise<string> {
   const hash = createHash('sha256')
-  for (const piece of pieces) hash.update(piece)
+  for await (const piece of pieces) hash.update(piece)
   return hash.digest('hex')
 }
 

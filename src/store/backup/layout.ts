@@ -1,7 +1,8 @@
 /**
  * Layout of a folder of backups, which is the same in a bucket of an S3-compatible store:
  *
- *     20261128T003000Z/   one backup: mailhorn.db, blobs.sha256, manifest.json, perhaps secret.key.sealed
+ *     20261128T003000Z/   one backup: mailhorn.db or mailhorn.dump, blobs.sha256, manifest.json, perhaps
+ *                         secret.key.sealed
  *     blobs/ab/abcd…      the files of all backups, each once, named by their SHA-256
  *     incomplete-…/       a backup that is being made or removed
  *     lock                held while a backup is made
@@ -18,6 +19,8 @@ import { type HashedFile, hashOfFile } from './hashing.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const DATABASE_COPY = 'mailhorn.db'
+/** A dump of a PostgreSQL database, in the custom format of `pg_dump`. */
+export const DATABASE_DUMP = 'mailhorn.dump'
 export const BLOB_LIST = 'blobs.sha256'
 export const SEALED_SECRET = 'secret.key.sealed'
 export const POOL_FOLDER = 'blobs'

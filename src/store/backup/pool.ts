@@ -13,11 +13,17 @@ import { hashOfFile } from './hashing.ts'
 interface PoolOptions {
   /** Folder of the files of all backups. */
   pool: string
-  /** Folder of the files in use. */
-  live: string
+  find: LiveFile
   /** Folder for copies that are being written, on the disk of the pool. */
   work: string
 }
+
+/**
+ * Finds a file in use by its name.
+ * @param work folder in which the file may be written, to be read there until the next one is searched for
+ * @returns its path, at which it may be missing; undefined when it is known to be missing
+ */
+export type LiveFile = (name: string, work: string) => Promise<string | undefined>
 
 /** The files of all backups, each once. */
 export interface FilePool {
@@ -44,14 +50,15 @@ export class BlobPool implements FilePool {
     this.#options = options
   }
 
-  /** Links the file in use, or copies it from another disk. */
+  /** Links the file that is found, or copies it from another disk. */
   async add(name: string): Promise<AddResult> {
     const names = await this.#namesBeside(name)
     if (names.has(name)) return 'known'
-    const { pool, live } = this.#options
-    const path = blobPath(live, name)
+    const { pool, find, work } = this.#options
     const target = blobPath(pool, name)
     try {
+      const path = await find(name, work)
+      if (path === undefined) return 'missing'
       if ((await hashOfFile(path)).sha256 !== name) return 'damaged'
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       if (!(await this.#place(path, target, name))) return 'damaged'

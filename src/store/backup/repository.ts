@@ -1,5 +1,5 @@
 /** Where backups are kept: a folder, or a bucket of an S3-compatible store. */
-import type { FilePool } from './pool.ts'
+import type { FilePool, LiveFile } from './pool.ts'
 
 export interface BackupRepository {
   /**
@@ -21,9 +21,9 @@ export interface BackupRepository {
 interface DraftOptions {
   /** ms since the epoch */
   nowMs: number
-  /** Folder of the files in use. */
-  blobFolder: string
-  /** Size of the database. */
+  /** Finds the files in use. */
+  find: LiveFile
+  /** Size that the copy of the database will not exceed by much. */
   bytes: number
 }
 

@@ -48,10 +48,7 @@ export interface Restored {
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { place, dataDir, passphrase } = options
   const manifest = await readManifest(place)
-  const sealed = manifest.sealed_secret && passphrase !== null
-  const secret = sealed
-    ? openSealedSecret(readFileSync(await place.file(SEALED_SECRET), 'utf8'), passphrase)
-    : null
+  const secret = await secretIn(place, manifest, passphrase)
   requireEmpty(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   requireRoom(dataDir, manifest.database.bytes + manifest.blobs.bytes, 'the restore')
@@ -63,6 +60,19 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     for (const name of await readdir(dataDir)) await rm(join(dataDir, name), { recursive: true, force: true })
     throw faultOf(error, `the restore to ${dataDir} failed`)
   }
+}
+
+/**
+ * @returns the secret key; null when the backup has none, or it is not to be restored
+ * @throws BackupFault when the passphrase is wrong
+ */
+export async function secretIn(
+  place: BackupPlace,
+  manifest: Manifest,
+  passphrase: string | null,
+): Promise<Buffer | null> {
+  if (manifest.sealed_secret === null || passphrase === null) return null
+  return openSealedSecret(readFileSync(await place.file(SEALED_SECRET), 'utf8'), passphrase)
 }
 
 /** @throws BackupFault */
@@ -84,11 +94,14 @@ async function fill(options: RestoreOptions, manifest: Manifest, secret: Buffer 
   if ((await hashOfFile(restoring)).sha256 !== manifest.database.sha256)
     throw new BackupFault(`${place.path}/${DATABASE_COPY} is damaged; use another backup`)
   await synced(restoring)
-  const skipped = await copyFiles(options, manifest)
-  if (secret) {
-    await writeFile(join(dataDir, SECRET_FILE), `${secret.toString('hex')}\n`, { mode: 0o600, flush: true })
-    await synced(dataDir)
-  }
+  const folders = new Set<string>()
+  const skipped = await storeFiles(options, manifest, name => {
+    const target = blobPath(blobFolder, name)
+    folders.add(dirname(target))
+    return copyBlob(place, name, target)
+  })
+  for (const folder of folders) if (existsSync(folder)) await synced(folder)
+  if (secret) await writeSecret(dataDir, secret)
   await prepare(restoring, manifest)
   await removeLog(restoring)
   await synced(restoring)
@@ -96,6 +109,13 @@ async function fill(options: RestoreOptions, manifest: Manifest, secret: Buffer 
   for (const folder of new Set([dirname(databaseFile), dataDir, dirname(dataDir)])) await synced(folder)
   if (existsSync(blobFolder)) await synced(blobFolder)
   return skipped
+}
+
+/** @throws when there is a file already */
+export async function writeSecret(dataDir: string, secret: Buffer): Promise<void> {
+  const contents = `${secret.toString('hex')}\n`
+  await writeFile(join(dataDir, SECRET_FILE), contents, { flag: 'wx', mode: 0o600, flush: true })
+  await synced(dataDir)
 }
 
 /** Removes the empty write-ahead log, which belongs to the former name of the database, and its index. */
@@ -106,9 +126,16 @@ export async function removeLog(database: string): Promise<void> {
   await rm(`${database}-shm`, { force: true })
 }
 
-async function copyFiles(
-  { place, blobFolder, skipsDamaged }: RestoreOptions,
+/**
+ * Stores all files of a backup but those that it lacks itself.
+ * @param store stores a file, and returns false when it is missing or damaged
+ * @returns names of the files that were left out
+ * @throws BackupFault
+ */
+export async function storeFiles(
+  { place, skipsDamaged }: Pick<RestoreOptions, 'place' | 'skipsDamaged'>,
   manifest: Manifest,
+  store: (name: string) => Promise<boolean>,
 ): Promise<string[]> {
   const shown = `${place.path}/${BLOB_LIST}`
   const list = await place.file(BLOB_LIST)
@@ -116,24 +143,20 @@ async function copyFiles(
     throw new BackupFault(`${shown} is damaged; use another backup`)
   const lost = new Set(manifest.lost_blobs.map(({ name }) => name))
   const skipped: string[] = []
-  const folders = new Set<string>()
   for await (const name of readBlobList(list, shown)) {
     if (lost.has(name)) continue
-    const target = blobPath(blobFolder, name)
-    folders.add(dirname(target))
-    if (await copyBlob(place, name, target)) continue
+    if (await store(name)) continue
     if (!skipsDamaged)
       throw new BackupFault(
         `${place.blobPath(name)} is missing or damaged: use another backup, or restore without such files by --skip-damaged`,
       )
     skipped.push(name)
   }
-  for (const folder of folders) if (existsSync(folder)) await synced(folder)
   return skipped
 }
 
-/** @returns false when the file is missing or damaged */
-async function copyBlob(place: BackupPlace, name: string, target: string): Promise<boolean> {
+/** @returns false when the file is missing or damaged, and is not there then */
+export async function copyBlob(place: BackupPlace, name: string, target: string): Promise<boolean> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   try {
     await place.copyBlob(name, target)
@@ -150,7 +173,7 @@ async function copyBlob(place: BackupPlace, name: string, target: string): Promi
 }
 
 /** Root restores for the owner of the data folder, who could not access root's files. */
-async function giveToOwner(dataDir: string): Promise<void> {
+export async function giveToOwner(dataDir: string): Promise<void> {
   const { uid, gid } = await stat(dataDir)
   if (process.getuid?.() !== 0 || uid === 0) return
   for (const entry of await readdir(dataDir, { recursive: true })) await chown(join(dataDir, entry), uid, gid)

@@ -1,11 +1,10 @@
 /** The files of all backups, in a bucket. A file appears there only when all of it was received. */
 import { rm } from 'node:fs/promises'
 import type { S3Bucket } from '../../protocols/s3/bucket.ts'
-import { blobPath } from '../blobs/blobs.ts'
 import { codeOf } from '../model/errors.ts'
 import { hashOfFile, writeHashed } from './hashing.ts'
 import { POOL_FOLDER } from './layout.ts'
-import { type AddResult, BLOB_NAME, type FilePool } from './pool.ts'
+import { type AddResult, BLOB_NAME, type FilePool, type LiveFile } from './pool.ts'
 import type { S3Place } from './s3-address.ts'
 
 export function blobKey(prefix: string, name: string): string {
@@ -32,22 +31,25 @@ export async function* namesInBucket({ bucket, prefix }: S3Place, inner = ''): A
 
 export class S3Pool implements FilePool {
   readonly #place: S3Place
-  readonly #live: string
+  readonly #find: LiveFile
+  readonly #work: string
   /** Names that begin with two digits; names are added in their order. */
   #known: { inner: string; names: Set<string> } = { inner: '', names: new Set() }
 
-  /** @param live folder of the files in use */
-  constructor(place: S3Place, live: string) {
+  /** @param work folder in which files may be written before they are uploaded */
+  constructor(place: S3Place, find: LiveFile, work: string) {
     this.#place = place
-    this.#live = live
+    this.#find = find
+    this.#work = work
   }
 
   async add(name: string): Promise<AddResult> {
     const names = await this.#namesBeside(name)
     if (names.has(name)) return 'known'
     const { bucket, prefix } = this.#place
-    const path = blobPath(this.#live, name)
     try {
+      const path = await this.#find(name, this.#work)
+      if (path === undefined) return 'missing'
       if ((await hashOfFile(path)).sha256 !== name) return 'damaged'
       await bucket.putFile(blobKey(prefix, name), path)
     } catch (error) {

@@ -13,6 +13,7 @@ import {
   backupNames,
   beyond,
   DATABASE_COPY,
+  DATABASE_DUMP,
   MANIFEST_FILE,
   newBackupName,
   SEALED_SECRET,
@@ -27,7 +28,7 @@ import { blobKey, download, namesInBucket, S3Pool } from './s3-pool.ts'
 const UPLOAD_FOLDER = 'backup-upload'
 const HOLDER_FILE = 'holder'
 /** In their order. */
-const UPLOADED = [DATABASE_COPY, BLOB_LIST, SEALED_SECRET, MANIFEST_FILE]
+const UPLOADED = [DATABASE_COPY, DATABASE_DUMP, BLOB_LIST, SEALED_SECRET, MANIFEST_FILE]
 const ADVICE = ': free some, or enlarge the disk; the database is copied there before it is uploaded'
 
 export class S3Repository implements BackupRepository {
@@ -59,7 +60,7 @@ export class S3Repository implements BackupRepository {
     }
   }
 
-  async begin({ nowMs, blobFolder, bytes }: Parameters<BackupRepository['begin']>[0]): Promise<BackupDraft> {
+  async begin({ nowMs, find, bytes }: Parameters<BackupRepository['begin']>[0]): Promise<BackupDraft> {
     const { bucket, prefix, address } = this.#place
     const work = this.#work
     requireRoom(this.#upload, bytes, 'the backup', ADVICE)
@@ -67,7 +68,7 @@ export class S3Repository implements BackupRepository {
     const name = newBackupName(nowMs, each => this.#former.includes(each))
     return {
       ...{ name, work, path: `${address}/${name}` },
-      pool: new S3Pool(this.#place, blobFolder),
+      pool: new S3Pool(this.#place, find, work),
       async publish() {
         for (const file of UPLOADED)
           if (existsSync(join(work, file))) await bucket.putFile(`${prefix}${name}/${file}`, join(work, file))

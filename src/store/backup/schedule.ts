@@ -111,7 +111,7 @@ export class BackupSchedule {
   #lacks(lost: MadeBackup['lostBlobs']): void {
     const { folder, log } = this.#options
     const names = lost.slice(0, NAMES_MAX).map(({ name, fault }) => `${name} (${fault})`)
-    const reason = `the backup lacks ${lost.length} files that are missing or damaged in blobs/: ${names.join(', ')}`
+    const reason = `the backup lacks ${lost.length} files that are missing or damaged: ${names.join(', ')}`
     log.error({ event: 'backup_lacks_files', folder, reason }, 'A scheduled backup lacks files')
     this.#record(reason)
   }

@@ -8,6 +8,7 @@ import {
   postgresErrorKind as postgresTroubleOf,
 } from '../postgres/errors.ts'
 import { openPostgresReader, type PostgresLocation } from '../postgres/reading.ts'
+import { RESTORE_MARK } from '../postgres/restore-mark.ts'
 import { inspectPostgres } from '../postgres/start.ts'
 import { openPostgresWriting } from '../postgres/writing.ts'
 import type { Reader } from '../reading/read.ts'
@@ -19,6 +20,9 @@ import { openSqliteWriting } from '../sqlite/writing.ts'
 import type { GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 
+export { dumpBytes, type PostgresSnapshot, readSnapshot } from '../postgres/dump.ts'
+export { contentsOfDump } from '../postgres/dump-contents.ts'
+export { type LoadingDatabase, openLoading } from '../postgres/load.ts'
 export {
   blobFilesInCopy,
   closeLog,
@@ -87,6 +91,9 @@ export function isBlank(location: StoreLocation): boolean {
   if (location.kind === 'postgres') return false
   return (statSync(location.databaseFile, { throwIfNoEntry: false })?.size ?? 0) === 0
 }
+
+/** Query that has a result only in a PostgreSQL database into which a restore was interrupted. */
+export const RESTORE_QUERY = `select count(*) from ${RESTORE_MARK}`
 
 /** Whether an error means that the database is corrupt. */
 export function isDamaged(error: unknown): boolean {
@@ -159,7 +166,7 @@ export function openWriting(
 
 /**
  * Copies a SQLite database to a new file while it is in use.
- * @throws when the database is PostgreSQL, which has its own tools
+ * @throws when the database is PostgreSQL, which `readSnapshot` reads
  */
 export function copyDatabase(location: StoreLocation, copy: string): void {
   if (location.kind === 'postgres') throw new Error('a PostgreSQL database is not copied by this program')

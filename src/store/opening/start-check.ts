@@ -22,6 +22,7 @@ import {
   isBlank,
   lacksTable,
   locate,
+  RESTORE_QUERY,
   type StoreLocation,
 } from './dialect.ts'
 import { accessAdvice } from './file-modes.ts'
@@ -86,6 +87,10 @@ export async function checkBeforeStart(options: StartCheckOptions): Promise<Star
   const secrets = givenSecrets(dataDir, options.secretKey)
   const mayBegin = options.startNew || !hasBeenUsed(dataDir, location.blobFolder)
   const seen = isBlank(location) ? EMPTY : await inspectStore(location, readState)
+  if (seen.isRestoring)
+    throw new StartFault(
+      `a restore into ${describe(location)} was interrupted: drop the database, create it again, and run \`mailhorn restore\` again`,
+    )
   if (seen.migrations.length === 0 && !mayBegin)
     throw new StartFault([emptyText(describe(location), namesIn(dataDir)), ...notesOn(dataDir)].join('. '))
   requireKnownVersion(seen.migrations, migrations, wayBack(file))
@@ -130,9 +135,11 @@ interface DatabaseState {
   /** Names of the migrations that were applied; empty for a new database. */
   migrations: string[]
   secretCheck: string | undefined
+  /** Whether a restore into it was interrupted. */
+  isRestoring: boolean
 }
 
-const EMPTY: DatabaseState = { migrations: [], secretCheck: undefined }
+const EMPTY: DatabaseState = { migrations: [], secretCheck: undefined, isRestoring: false }
 
 async function readState(ask: AskDatabase): Promise<DatabaseState> {
   const migrations = await rowsOf(ask, 'select name from migrations order by name')
@@ -140,6 +147,7 @@ async function readState(ask: AskDatabase): Promise<DatabaseState> {
   return {
     migrations: migrations.map(({ name }) => name as string),
     secretCheck: settings[0]?.value as string | undefined,
+    isRestoring: (await rowsOf(ask, RESTORE_QUERY)).length > 0,
   }
 }
 

@@ -86,7 +86,7 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
  * Writes all pieces or none. If they exist already, only their time of staging is updated.
  * @returns the time of staging, which differs for each caller that stages the same pieces
  */
-async function writePieces(
+export async function writePieces(
   query: SqlQuery,
   hash: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,

@@ -66,7 +66,14 @@ export async function inspectPostgres<T>(address: PostgresAddress, inspect: Insp
   }
 }
 
-async function requireServer(query: SqlQuery, address: PostgresAddress) {
+/**
+ * @returns version of the server, such as `15.18`, and its first number
+ * @throws StartFault when it is too old, or the database has an encoding that cannot hold all text
+ */
+export async function requireServer(
+  query: SqlQuery,
+  address: PostgresAddress,
+): Promise<{ major: number; version: string }> {
   const { rows } = await query({
     sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
             current_setting('server_encoding') as encoding`,
@@ -81,6 +88,7 @@ async function requireServer(query: SqlQuery, address: PostgresAddress) {
       `${describeAddress(address)} has the encoding ${encoding}, which cannot hold all text; ` +
         'create it with the encoding UTF8',
     )
+  return { major, version: version.split(' ')[0]! }
 }
 
 async function createAggregates(query: SqlQuery) {
@@ -91,7 +99,8 @@ async function createAggregates(query: SqlQuery) {
   if (rows.length === 0) for (const sql of BYTEA_AGGREGATES) await query({ sql })
 }
 
-function forOperator(error: unknown, address: PostgresAddress): Error {
+/** @returns a StartFault when the operator can remove the reason, or else the error itself */
+export function forOperator(error: unknown, address: PostgresAddress): Error {
   const cause = error instanceof StorageUnavailable ? error.cause : error
   const what = describeAddress(address)
   const message = cause instanceof Error ? cause.message : String(cause)

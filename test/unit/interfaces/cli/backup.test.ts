@@ -210,12 +210,17 @@ test('restore: damaged files are left out on request alone', async t => {
   assert.match(out, /^The secret key is not in the backup: put secret\.key into the data directory/m)
 })
 
-test('restore: PostgreSQL has tools of its own', async t => {
-  const { type, backups, settings } = await open(t)
+test('restore: the backup of a SQLite database does not go into PostgreSQL', async t => {
+  const { type, send, json, backups, settings } = await open(t)
+  await send('a@there.test')
+  await json('backup', backups)
   settings.databaseUrl = 'postgres://user:password@127.0.0.1:5432/mailhorn'
   const { code, err } = await type('restore', backups)
   assert.is(code, 1)
-  assert.match(err, /^mailhorn: database\.url is PostgreSQL: restore its dump with pg_restore/)
+  assert.match(
+    err,
+    /^mailhorn: \S+ is the backup of a SQLite database, and database\.url is PostgreSQL: remove that setting/,
+  )
 })
 
 test('restore: a snapshot becomes the database of a folder that has none, with the options of a snapshot', async t => {

@@ -49,7 +49,7 @@ for (const [what, applied, snapshots, keep, status, message, advice] of [
     2,
     'warning',
     'The next start applies 003-three.',
-    'Run pg_dump before: no snapshot is made of a PostgreSQL database.',
+    'Run mailhorn backup before: no snapshot is made of a PostgreSQL database.',
   ],
   [
     'a newer version',

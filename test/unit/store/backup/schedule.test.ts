@@ -134,7 +134,7 @@ test('a backup that another process makes is waited for, and no failure', async 
 test('a backup that lacks files counts as made, and as failed', async t => {
   const { making, made, wait, events, dataDir } = await start(t)
   await made({ lostBlobs: [{ name: 'abc', fault: 'missing' }] })
-  const reason = 'the backup lacks 1 files that are missing or damaged in blobs/: abc (missing)'
+  const reason = 'the backup lacks 1 files that are missing or damaged: abc (missing)'
   assert.equal(events, ['backup_made', `backup_lacks_files: ${reason}`])
   assert.is(readRecord(dataDir).failed[FOLDER]!.reason, reason)
   await wait(2 * HOUR_MS)
