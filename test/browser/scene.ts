@@ -231,6 +231,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['log', `/logs/${ids.refused}`],
     ['suppressions', '/suppressions'],
     ['deliverability', '/deliverability'],
+    ['setup', '/setup'],
     ['queue', '/queue'],
     ['destinations', '/destinations'],
     ['accounts', '/accounts'],

@@ -161,7 +161,6 @@ test('one file chooses the database, and nothing else knows which it is', () => 
  * Node.
  */
 const SHARED_WITH_WEB = [
-  'src/interfaces/setup/own-name.ts',
   'src/pipeline/broadcasts/starter.ts',
   'src/protocols/mime/html/text-part.ts',
   'src/resources/accounts/scopes.ts',

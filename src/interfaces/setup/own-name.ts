@@ -1,6 +1,6 @@
 /**
- * Settings, start command, firewall rules and DNS records of a public installation. The setup guide of the
- * dashboard and `mailhorn init` show them.
+ * Settings, start command, ports and DNS records of a public installation. The wizard of the dashboard and
+ * `mailhorn init` show them.
  */
 
 export interface OwnName {
@@ -52,13 +52,6 @@ export function unusedSettings(own: OwnName, run: RunMode): string[] {
   return [...new Set(others.map(([name]) => name))].filter(name => !used.has(name))
 }
 
-/** Returns the settings as lines of an environment file. */
-export function settingLines(own: OwnName, run?: RunMode): string {
-  return settingsOf(own, run)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('\n')
-}
-
 function listenersOf({ addresses, localAddresses, https }: OwnName): [name: string, value: string][] {
   const everywhere = addresses.some(isIpv6) ? '[::]' : '0.0.0.0'
   const dns = localAddresses.length > 0 ? localAddresses : addresses
@@ -101,13 +94,6 @@ export const COMMAND = `set -a; . ${SETTINGS_FILE}; set +a; npm start`
 /** TCP ports that clients and mail servers connect to. */
 export function tcpPorts({ https }: Pick<OwnName, 'https'>): number[] {
   return https === 'own' ? [25, 53, 80, 443, 465, 587] : [25, 53, 465, 587]
-}
-
-/** Lists the ports that a firewall must allow. */
-export function openPorts({ https }: OwnName): string {
-  return https === 'own'
-    ? '25, 80, 443, 465 and 587 (TCP) and 53 (TCP and UDP)'
-    : '25, 465 and 587 (TCP) and 53 (TCP and UDP), in addition to the ports of the proxy'
 }
 
 /** Record of the parent zone, without a TTL. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { loadConfig } from '../../../../src/config/config.ts'
-import { type OwnName, settingLines, settingsOf, UNIT } from '../../../../src/interfaces/setup/own-name.ts'
+import { type OwnName, settingsOf, UNIT } from '../../../../src/interfaces/setup/own-name.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('what the first steps say that a real installation needs')
@@ -52,8 +52,9 @@ test('settings file: behind a proxy there is no HTTPS listener, and the proxy is
 test('settings file: docs/install.md has the same settings, and one for the first password', () => {
   const doc = readFileSync(`${root}docs/install.md`, 'utf8')
   const blocks = [...doc.matchAll(/```\n(.*?)\n```/gs)].map(([, block]) => block)
+  const lines = settingsOf(OWN).map(([name, value]) => `${name}=${value}`)
   assert.ok(
-    blocks.includes(`${settingLines(OWN)}\nMAILHORN_ADMIN_CREDENTIALS_FILE=first-credentials`),
+    blocks.includes(`${lines.join('\n')}\nMAILHORN_ADMIN_CREDENTIALS_FILE=first-credentials`),
     'the settings',
   )
   assert.ok(blocks.includes(UNIT), 'the unit')

@@ -39,6 +39,7 @@ import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
 import type { segmentSchema } from '../../../api/segments/schema.ts'
 import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
+import type { planSchema, setupSchema, testedEmailSchema } from '../../../api/setup/schema.ts'
 import type { suppressionImportSchema, suppressionSchema } from '../../../api/suppressions/schema.ts'
 import type {
   templateRowSchema,
@@ -101,6 +102,9 @@ export type Slowed = z.output<typeof slowSchema>
 export type Destinations = z.output<typeof destinationsSchema>
 export type Sources = z.output<typeof sourcesSchema>
 export type SessionRow = z.output<typeof sessionRowSchema>
+export type Setup = z.output<typeof setupSchema>
+export type SetupPlan = z.output<typeof planSchema>
+export type TestedEmail = z.output<typeof testedEmailSchema>
 export type Suppression = z.output<typeof suppressionSchema>
 export type SuppressionImport = z.output<typeof suppressionImportSchema>
 export type TemplateRow = z.output<typeof templateRowSchema>

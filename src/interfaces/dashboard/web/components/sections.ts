@@ -46,6 +46,7 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
         ['/queue', 'Queue'],
         ['/destinations', 'Destinations'],
         ['/deliverability', 'Deliverability'],
+        ['/setup', 'Go live'],
         ['/accounts', 'Accounts'],
       ],
     },

@@ -2,6 +2,8 @@
 
 const CHECKS: Readonly<Record<string, string>> = {
   service: 'Service',
+  public_address: 'Public address',
+  ports: 'Ports of this server',
   outbound_port: 'Outbound port 25',
   base_url: 'Base URL of links',
   reverse_name: 'Reverse DNS (PTR)',

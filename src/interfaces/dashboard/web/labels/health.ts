@@ -158,8 +158,8 @@ const LABORATORY: Concern = {
   tone: 'warn',
   text: 'Evaluation mode: no public host name is configured.',
   advice: 'You can send to the simulator. To send to the internet, set mail_host to a host name you own.',
-  href: '/start',
-  act: 'Open first steps',
+  href: '/setup',
+  act: 'Go live',
 }
 
 /**

@@ -1,11 +1,11 @@
-/** Server readiness for operators: failed checks, and the setup of the public host name. */
+/** Server readiness for operators: failed checks, and the way to the setup of the public host name. */
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Doctor, Installation } from '../api/types.ts'
+import { LinkButton } from '../components/controls.tsx'
 import { Pending } from '../components/feedback.tsx'
 import { Card, Mark } from '../components/show.tsx'
 import { checkWords } from '../labels/checks.ts'
-import { OwnNameGuide } from './own-name.tsx'
 
 export function MachineCard({ installation }: { installation: Installation }) {
   const { data, error, reload } = useLoad<Doctor>('/doctor')
@@ -17,11 +17,14 @@ export function MachineCard({ installation }: { installation: Installation }) {
     <>
       {(installation.laboratory || isUnreachable) && (
         <Card
-          title="Configure the public host name"
-          lead="A one-time setup. The DNS records of all your domains point to this name."
-        >
-          <OwnNameGuide />
-        </Card>
+          title="Go live"
+          lead="A one-time setup, from this server to a mailbox at Gmail: host name, DNS records, settings and the first email."
+          acts={
+            <LinkButton href="/setup" kind="main">
+              Set up the host name
+            </LinkButton>
+          }
+        />
       )}
       <Card
         title="Server readiness"

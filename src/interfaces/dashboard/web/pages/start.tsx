@@ -1,5 +1,4 @@
 /** Getting started: the first steps, which are checked off automatically. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -9,8 +8,8 @@ import type { Email, Installation } from '../api/types.ts'
 import { Button, LinkButton, TextField } from '../components/controls.tsx'
 import { useAct } from '../components/dialog.tsx'
 import { Failure, Note, Waiting } from '../components/feedback.tsx'
-import { Icon } from '../components/icons.tsx'
 import { Head, Mark } from '../components/show.tsx'
+import { Step } from '../components/step.tsx'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { type Progress, STEPS } from '../labels/steps.ts'
 import { AddDomain } from './domains.tsx'
@@ -68,32 +67,6 @@ interface CheckedProps {
   isOpen: boolean
 }
 
-interface StepProps {
-  number: number
-  title: string
-  isDone: boolean
-  isOpen: boolean
-  children: ComponentChildren
-}
-
-function Step({ number, title, isDone, isOpen, children }: StepProps) {
-  return (
-    <li class={isDone ? 'is-done' : ''}>
-      <details name="steps" open={isOpen}>
-        <summary>
-          <span class="step-mark">{isDone ? <Icon name="check" size={16} /> : number}</span>
-          <h2>
-            {title}
-            {isDone && <span class="unseen"> (done)</span>}
-          </h2>
-          <Icon name="next" size={16} />
-        </summary>
-        <div class="stack">{children}</div>
-      </details>
-    </li>
-  )
-}
-
 function TestStep({ progress, isOpen, installation }: CheckedProps & { installation: Installation }) {
   const to = `delivered@${installation.simulator_domain}`
   return (
@@ -128,7 +101,7 @@ function DomainStep({ progress, isOpen, installation }: CheckedProps & { install
             <code>{installation.mail_host}</code>), so its DNS records cannot be resolved. You can try
             everything with the simulator.{' '}
             {isOperator() ? (
-              <Link href="/start">Set up the host name.</Link>
+              <Link href="/setup">Set up the host name.</Link>
             ) : (
               'The operator has to configure it before you can send to the internet.'
             )}

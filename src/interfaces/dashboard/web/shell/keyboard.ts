@@ -14,7 +14,7 @@ const BETWEEN_MS = 1_200
 const KEYS: Readonly<Record<string, string>> = {
   ...{ '/': 'o', '/emails': 'e', '/suppressions': 's', '/inbox': 'i', '/broadcasts': 'b', '/audiences': 'a' },
   ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/logs': 'l' },
-  ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c' },
+  ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c', '/setup': 'g' },
   ...{ '/usage': 'u', '/settings': 'p', '/start': 'f' },
 }
 
