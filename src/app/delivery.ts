@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import type { SmartHostAddress } from '../config/smart-host.ts'
 import { every } from '../lib/clock.ts'
+import { largeInputBytes, machineMemoryBytes } from '../lib/machine-memory.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
 import {
   GENERAL_SMART_HOST,
@@ -95,6 +96,7 @@ function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>)
   const shares = fdBudget(config)
   return {
     threadCount: threadCountOf(delivery),
+    largeMessageBytes: largeInputBytes(machineMemoryBytes()) / 2,
     logLevel: log.level,
     localName: mailHost,
     ownNames: [mailHost],

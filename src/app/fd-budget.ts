@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
+import { machineMemoryBytes, SEVERAL_THREADS_BYTES } from '../lib/machine-memory.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 
 interface FdBudget {
@@ -29,7 +30,8 @@ const COUNT_MAX = { http: 5_000, smtp: 500 }
 const IDLE_OF_THREAD_MAX = 1000
 
 export function threadCountOf({ threads }: Config['delivery']): number {
-  return threads || availableParallelism()
+  if (threads > 0) return threads
+  return machineMemoryBytes() < SEVERAL_THREADS_BYTES ? 1 : availableParallelism()
 }
 
 export function fdBudget(

@@ -201,7 +201,11 @@ export const schema = {
     warmupCaps: warmupCaps(
       'Daily limits of an address in warm-up: messages to one mailbox provider on the first, second, … day. After the last day there is no limit.',
     ),
-    threads: integer(0, 'Delivery threads; 0 means one per core.', { max: 64 }),
+    threads: integer(
+      0,
+      'Delivery threads; 0 means one per core, and a single one with less than 768 MB of memory.',
+      { max: 64 },
+    ),
     mtaSts: flag(true, 'Enforce the MTA-STS policies of receiving domains.'),
     tlsReportsFrom: optionalText(
       'Sender address of daily TLS reports to receiving domains that request them. It must be at a verified domain of an account.',

@@ -24,6 +24,9 @@ export function memoryWithin(constrained: number, total: number): number {
   return constrained > 0 && constrained < total ? constrained : total
 }
 
+/** A machine with less memory has one delivery thread, since each takes some 15 MB while it is idle. */
+export const SEVERAL_THREADS_BYTES = 768 * MIB
+
 /** Returns the memory for large bodies and messages that are received and parsed, in bytes. */
 export function largeInputBytes(machineBytes: number): number {
   const share = Math.floor((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT)

@@ -21,6 +21,7 @@ import { destinationLimits } from '../pipeline/delivery/destinations/providers.t
 import { createSmartHostOf } from '../pipeline/delivery/destinations/smart-host.ts'
 import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
+import { LargeMessages } from '../pipeline/delivery/message/large-messages.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createMayReturn } from '../pipeline/delivery/missing-domain.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
@@ -193,6 +194,7 @@ const worker = new DeliveryWorker({
   limitsOf,
   capOf: caps.capOf,
   router,
+  largeMessages: new LargeMessages(settings.largeMessageBytes / settings.threadCount),
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
   forward: (to, queueKey, route) =>
     queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedQueueKey),

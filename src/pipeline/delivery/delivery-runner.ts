@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/model/command.ts'
 import { whileUnavailable } from '../../store/model/while-unavailable.ts'
 import { type AttemptOptions, attempt } from './attempt.ts'
+import type { LargeMessages } from './message/large-messages.ts'
 import type { MessageMaker, NoMessage, OutgoingMessage } from './message/message.ts'
 import {
   createPreparedMessages,
@@ -29,6 +30,7 @@ export interface DeliveryRunnerOptions {
   transport: AttemptOptions
   router: Router
   maker: MessageMaker
+  largeMessages: LargeMessages
   recorder: Recorder
   slow: SlowDeliveryTimer
   /** Ends the wait for a store that is unavailable. */
@@ -93,9 +95,13 @@ export class DeliveryRunner {
     slot?: PipelineSlot,
   ): Promise<Attempted | undefined> {
     const { transport, router, onError } = this.#options
+    let leave: (() => void) | undefined
     try {
-      const message =
-        (await this.#prepared.take(delivery, startedAt)) ?? (await this.#make(delivery, startedAt))
+      let message = await this.#prepared.take(delivery, startedAt)
+      if (!message) {
+        leave = await this.#awaitMemory(delivery)
+        message = await this.#make(delivery, startedAt)
+      }
       if ('reason' in message)
         return { result: notSendable(message.reason), message: null, destination: null }
       this.#lastBytes = message.sizeBytes
@@ -107,21 +113,28 @@ export class DeliveryRunner {
       if (error instanceof PipelineSlotLost) return undefined
       onError(error, delivery)
       return { result: internalError(), message: null, destination: null }
+    } finally {
+      leave?.()
     }
+  }
+
+  async #awaitMemory(delivery: ClaimedDelivery): Promise<() => void> {
+    const { largeMessages, maker } = this.#options
+    const memoryBytes = await this.#whileUnavailable(() => maker.memoryOf(delivery))
+    return largeMessages.enter(delivery.domain, memoryBytes)
+  }
+
+  #make(delivery: ClaimedDelivery, startedAt: number): Promise<OutgoingMessage | NoMessage> {
+    return this.#whileUnavailable(() => this.#options.maker.make(delivery, startedAt))
   }
 
   /**
    * While the store is unavailable nothing can be read. The attempt waits, because the delivery has not
    * failed.
    */
-  #make(delivery: ClaimedDelivery, startedAt: number): Promise<OutgoingMessage | NoMessage> {
-    const { clock, maker, stopping } = this.#options
-    return whileUnavailable(
-      clock,
-      () => maker.make(delivery, startedAt),
-      () => !stopping.aborted,
-      stopping,
-    )
+  #whileUnavailable<T>(read: () => Promise<T>): Promise<T> {
+    const { clock, stopping } = this.#options
+    return whileUnavailable(clock, read, () => !stopping.aborted, stopping)
   }
 
   #record(delivery: ClaimedDelivery, result: AttemptResult, facts: FinishFacts): void {

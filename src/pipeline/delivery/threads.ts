@@ -40,6 +40,8 @@ export interface DeliveryThreadData {
 
 export interface DeliverySettings {
   threadCount: number
+  /** Memory of the large messages that all threads may send at the same time. */
+  largeMessageBytes: number
   logLevel: LogLevel
   /** EHLO name. */
   localName: string

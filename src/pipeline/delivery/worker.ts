@@ -44,7 +44,8 @@ import type { Slots } from './shaping/slots.ts'
 import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer, type SlowDeliveryTimer } from './slow-delivery-timer.ts'
 
-interface WorkerOptions extends Pick<DeliveryRunnerOptions, 'clock' | 'transport' | 'router' | 'maker'> {
+interface WorkerOptions
+  extends Pick<DeliveryRunnerOptions, 'clock' | 'transport' | 'router' | 'maker' | 'largeMessages'> {
   run: Run<typeof queueCommands & OutageCommands>
   slots: Slots
   /** Closed together with the worker. */
@@ -102,7 +103,7 @@ export class DeliveryWorker {
   readonly #preSigner: PreSigner
 
   constructor(options: WorkerOptions) {
-    const { clock, run, transport, router, maker, events, queries } = options
+    const { clock, run, transport, router, maker, largeMessages, events, queries } = options
     const { onStored, onError } = events
     this.#options = options
     this.#recorder = createRecorder(run, clock, this.#stopping.signal)
@@ -112,6 +113,7 @@ export class DeliveryWorker {
       transport,
       router,
       maker,
+      largeMessages,
       recorder: this.#recorder,
       slow: this.#slow,
       stopping: this.#stopping.signal,

@@ -17,6 +17,7 @@ import { createEmailSources, type EmailSource } from '../../../resources/emails/
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
+import type { StoredAttachment } from '../../accept/new-email.ts'
 import type { MessageTls } from '../tls-policy/next-hop.ts'
 import { messageTlsOf } from '../tls-policy/sender-tls-preference.ts'
 import { type Composed, createComposer } from './composed.ts'
@@ -54,6 +55,11 @@ export interface NoMessage {
 type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSource | undefined }
 
 export interface MessageMaker {
+  /**
+   * Returns the memory that the message of a delivery takes while it is built and sent, in bytes. The email
+   * is read into the delivery for `make`.
+   */
+  memoryOf(delivery: Delivery): Promise<number>
   /**
    * Builds the message. Signatures that were made ahead or by a previous attempt are reused if they are by
    * the same keys.
@@ -95,8 +101,9 @@ export function createMessageMaker({
     domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
 
   return {
+    memoryOf: composed.memoryOf,
     async make(delivery, now) {
-      const email = await composed(delivery)
+      const email = await composed.of(delivery)
       if (!email) return { reason: 'the email is gone' }
       const signing = await signingOf(email)
       if (!signing) return { reason: deletedReason(email.fromDomain) }
@@ -127,7 +134,7 @@ export function createMessageMaker({
     async signAhead(delivery, now) {
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       if (cache.has(ref)) return false
-      const email = await composed(delivery)
+      const email = await composed.of(delivery)
       const signing = email && (await signingOf(email))
       if (!signing || signing.keys.length === 0) return false
       const message = email.messageFor(delivery)
@@ -139,20 +146,42 @@ export function createMessageMaker({
   }
 }
 
-/** @returns a function that composes the email of a delivery; undefined when the email is gone */
 function createComposedEmails(find: Find, composeEmail: (source: EmailSource) => Promise<Composed>) {
   const bodies = new BoundedMap<string, Composed>(CACHED_EMAILS_MAX)
   const readSource = createEmailSources(find)
-  return async ({ accountId, emailId, source: atHand }: Delivery): Promise<Composed | undefined> => {
-    const key = idKey(emailId)
-    const known = bodies.get(key)
-    if (known) return known
-    const source = atHand ?? (await readSource(accountId, emailId))
-    if (!source) return undefined
-    const fresh = await composeEmail(source)
-    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) bodies.set(key, fresh)
-    return fresh
+  return {
+    async memoryOf(delivery: Delivery): Promise<number> {
+      const { accountId, emailId } = delivery
+      if (bodies.has(idKey(emailId))) return 0
+      delivery.source ??= await readSource(accountId, emailId)
+      return delivery.source ? memoryOf(find, delivery.source) : 0
+    },
+    /** Composes the email of a delivery. Returns undefined when the email is gone. */
+    async of({ accountId, emailId, source: atHand }: Delivery): Promise<Composed | undefined> {
+      const key = idKey(emailId)
+      const known = bodies.get(key)
+      if (known) return known
+      const source = atHand ?? (await readSource(accountId, emailId))
+      if (!source) return undefined
+      const fresh = await composeEmail(source)
+      if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) bodies.set(key, fresh)
+      return fresh
+    },
   }
+}
+
+/** A file is in memory as it is stored and in base64; a page as characters of two bytes and encoded. */
+const MEMORY_PER_BYTE = { attachment: 2.4, content: 4 }
+
+async function memoryOf(find: Find, { raw, attachments, content }: EmailSource): Promise<number> {
+  if (raw !== null) {
+    const [blob] = await find('blobs', [{ hash: raw }], ['sizeBytes'])
+    return blob?.sizeBytes ?? 0
+  }
+  const characters = (content.html?.length ?? 0) + (content.text?.length ?? 0)
+  const files = attachments === null ? [] : (JSON.parse(attachments) as StoredAttachment[])
+  const fileBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  return fileBytes * MEMORY_PER_BYTE.attachment + characters * MEMORY_PER_BYTE.content
 }
 
 /** Returns the signatures of the previous attempt. */

@@ -3,6 +3,7 @@ import {
   DeliveryRunner,
   type DeliveryRunnerOptions,
 } from '../../../../src/pipeline/delivery/delivery-runner.ts'
+import { LargeMessages } from '../../../../src/pipeline/delivery/message/large-messages.ts'
 import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { PipelineSlotLost } from '../../../../src/pipeline/delivery/sessions/pipeline.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
@@ -14,6 +15,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('delivery runner')
 
+const MIB = 1024 * 1024
 const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
   mailFrom: 'b+x@send.here.test',
   bytes: [Buffer.from('Subject: hi\r\n\r\n'), Buffer.from('hello\r\n')],
@@ -24,7 +26,7 @@ const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
 }
 
 /** Deliveries to a simulator, of messages that are made when the test says so. */
-function open(sizeBytes = 22, simulate = simulated) {
+function open(sizeBytes = 22, simulate = simulated, memoryBytes = 0) {
   const clock = createManualClock()
   const making: PromiseWithResolvers<OutgoingMessage>[] = []
   const ends: Finish[] = []
@@ -33,6 +35,7 @@ function open(sizeBytes = 22, simulate = simulated) {
     making.push({ ...made, resolve: () => made.resolve({ ...MESSAGE, sizeBytes, signedAt }) })
     return made.promise
   }
+  const largeMessages = new LargeMessages(8 * MIB)
   const target = { kind: 'simulator' as const }
   const options = {
     clock,
@@ -43,7 +46,8 @@ function open(sizeBytes = 22, simulate = simulated) {
     },
     slow: { begin: () => ({}), end: () => {}, close: () => {} },
     stopping: new AbortController().signal,
-    maker: { make },
+    maker: { make, memoryOf: async () => memoryBytes },
+    largeMessages,
     router: { routeOf: async () => ({ destination: SIMULATOR, target }) },
     transport: { simulate, random: () => 0.5 },
     onStored: async () => {},
@@ -66,7 +70,8 @@ function open(sizeBytes = 22, simulate = simulated) {
     made,
     ends,
     prepare: () => runner.prepare(delivery),
-    deliver: () => runner.deliver(delivery, source, () => {}),
+    deliver: (one = delivery) => runner.deliver(one, source, () => {}),
+    delivery,
   }
 }
 
@@ -127,6 +132,29 @@ for (const [what, sizeBytes, count] of [
     prepare()
     assert.is(making.length, count)
   })
+
+test('a large message is built when the memory for its destination is free', async () => {
+  const { making, made, ends, deliver, delivery } = open(22, simulated, 20 * MIB)
+  const deliveries = ['a.test', 'a.test', 'b.test', 'c.test'].map(domain => deliver({ ...delivery, domain }))
+  await settled()
+  assert.is(making.length, 2, 'one to a.test, one to b.test')
+  await made(0)
+  await deliveries[0]
+  await settled()
+  assert.is(making.length, 3)
+  for (const at of [1, 2]) await made(at)
+  await settled()
+  await made(3)
+  await Promise.all(deliveries)
+  assert.is(ends.length, 4)
+})
+
+test('small messages do not wait for memory', async () => {
+  const { making, deliver } = open(22, simulated, MIB - 1)
+  for (let i = 0; i < 20; i++) deliver().catch(assert.unreachable)
+  await settled()
+  assert.is(making.length, 20)
+})
 
 test('a delivery that lost its slot is not recorded; one that ended is', async () => {
   const lost = open(22, () => {

@@ -1,11 +1,11 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
-import { idText, sameId } from '../../../../src/lib/ids.ts'
+import { type Id, idText, sameId } from '../../../../src/lib/ids.ts'
 import type { NoMessage, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { CORRELATION_HEADER } from '../../../../src/pipeline/delivery/message/signed-head.ts'
 import { readRefToken } from '../../../../src/protocols/smtp/verp.ts'
-import { mailbox } from '../../../kit/mail.ts'
+import { mailbox, newId } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
 import { keyResolver, openSigned, secrets } from './signed-domain.ts'
 
@@ -67,6 +67,20 @@ test('the Date of a scheduled message is its scheduled time', async t => {
   const { raw, dueAt } = made(await maker.make({ ...RECIPIENT, accountId, emailId, ordinal: 0 }, clock.now()))
   assert.is(dueAt, scheduledAt)
   assert.is(new Date((await PostalMime.parse(raw)).date!).getTime(), Math.floor(scheduledAt / 1000) * 1000)
+})
+
+test('the memory of a message counts its files twice, as stored and in base64', async t => {
+  const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
+  await verifiedDomain('here.test')
+  const file = { filename: 'a.bin', contentType: 'application/octet-stream', contentId: null }
+  const content = Buffer.alloc(3_000_000, 7)
+  const large = await send(accountId, { attachments: [{ ...file, content }] })
+  const small = await send(accountId)
+  const memoryOf = (emailId: Id) => maker.memoryOf({ ...RECIPIENT, accountId, emailId, ordinal: 0 })
+  const bytes = await memoryOf(large)
+  assert.ok(bytes > 2.3 * content.length && bytes < 2.5 * content.length, `${bytes}`)
+  assert.ok((await memoryOf(small)) < 1_000)
+  assert.is(await memoryOf(newId(clock.now())), 0, 'an email that is gone')
 })
 
 test('Bcc recipients do not appear in the message', async t => {

@@ -4,6 +4,7 @@ import { systemClock } from '../../../../src/lib/clock.ts'
 import { createEventLoopUtilization } from '../../../../src/lib/event-loop-utilization.ts'
 import { utcDay } from '../../../../src/lib/periods.ts'
 import { destinationLimits } from '../../../../src/pipeline/delivery/destinations/providers.ts'
+import { LargeMessages } from '../../../../src/pipeline/delivery/message/large-messages.ts'
 import type { MessageMaker } from '../../../../src/pipeline/delivery/message/message.ts'
 import { createMayReturn } from '../../../../src/pipeline/delivery/missing-domain.ts'
 import { createRouter, type DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
@@ -120,6 +121,7 @@ export async function openWorker(
       onRecovery: ({ destination }) => void pauses.push(`${destination} answers`),
       onError: error => void errors.push((error as Error).message),
     },
+    largeMessages: new LargeMessages(64 * 1024 * 1024),
     run,
     warmupBudgets: createWarmupBudgets({
       clock,
