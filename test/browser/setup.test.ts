@@ -125,6 +125,12 @@ test('from the host name to the reply of the MX host, by keyboard at 820 px, lef
     mx.messages.map(({ rcptTo }) => rcptTo),
     [['ann@there.example']],
   )
+
+  // when another recipient is refused, then what to do is shown
+  await hand.write(page.getByLabel('To', { exact: true }), 'perm-550-511@there.example')
+  await hand.press(button('Send test email'))
+  await delivery.getByText('Bounced', { exact: true }).waitFor()
+  await delivery.getByText(/The mailbox .* does not exist\./).waitFor()
   assert.equal(await axeFindings(page), [])
   assert.is(await sideways(page), 0)
   assert.equal(faults, [])

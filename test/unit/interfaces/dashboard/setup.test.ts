@@ -24,7 +24,7 @@ test('each finding belongs to one step, those that no other step resolves to the
   assert.equal(placed, [[], ['ports'], ['zone_delegation'], ['reverse_name'], ['a_new_check']])
 })
 
-test('a step is done unless one of its checks fails; warnings and what is unknown are counted', () => {
+test('a step is done unless one of its checks fails or all are unknown; warnings are counted', () => {
   const report = reportOf({ ports: 'failed', reverse_name: 'warning', zone_records: 'unknown' })
   const stateIn = (step: SetupStep) => {
     const { isDone, label } = stateOf(step, plan(true), report)!
@@ -33,10 +33,12 @@ test('a step is done unless one of its checks fails; warnings and what is unknow
   assert.equal(STEPS.map(stateIn), [
     [true, 'OK'],
     [false, '1 issue'],
-    [true, '1 unknown'],
+    [false, '1 unknown'],
     [true, '1 warning'],
     [true, 'OK'],
   ])
+  const partly = reportOf({ reverse_name: 'ok', blocklist: 'unknown' })
+  assert.is(stateOf('provider', plan(true), partly)!.isDone, true)
   assert.is(
     stateOf('server', plan(true), undefined),
     undefined,

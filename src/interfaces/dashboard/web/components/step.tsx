@@ -17,7 +17,7 @@ export function Step({ number, title, isDone, isOpen, state, children }: StepPro
   return (
     <li class={isDone ? 'is-done' : ''}>
       <details name="steps" open={isOpen}>
-        <summary>
+        <summary class="step-head">
           <span class="step-mark">{isDone ? <Icon name="check" size={16} /> : number}</span>
           <span class="row row-apart">
             <h2>

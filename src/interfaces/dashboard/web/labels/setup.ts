@@ -38,7 +38,10 @@ export interface StepState {
   tone: Tone
 }
 
-/** The service's step is not done before it runs with the settings, whatever the checks of the host say. */
+/**
+ * A step is done unless a check fails or all are unknown. That of the service is not done before it runs with
+ * the settings.
+ */
 export function stateOf(
   step: SetupStep,
   plan: SetupPlan | undefined,
@@ -51,7 +54,7 @@ export function stateOf(
   if (failed > 0) return { isDone: false, label: counted(failed, 'issue'), tone: 'bad' }
   if (step === 'service' && !plan.applied) return { isDone: false, label: 'Restart needed', tone: 'warn' }
   if (warned > 0) return { isDone: true, label: counted(warned, 'warning'), tone: 'warn' }
-  if (unknown > 0) return { isDone: true, label: `${unknown} unknown`, tone: 'none' }
+  if (unknown > 0) return { isDone: unknown < findings.length, label: `${unknown} unknown`, tone: 'none' }
   return { isDone: true, label: 'OK', tone: 'good' }
 }
 

@@ -40,7 +40,9 @@ export function RecordsStep({ plan }: StepContentProps) {
         Mailhorn serves the DNS zone of {plan.mail_host} itself. These records delegate it to this server: add
         them where the domain above it is hosted. They take effect within minutes to an hour.
       </p>
-      <div>
+      <Copy block text={zoneLines(plan)} label="Copy DNS records" />
+      <details>
+        <summary>Copy name and value of each record</summary>
         {plan.dns_records.map(({ name, type, value }) => (
           <RecordBox
             key={`${name} ${value}`}
@@ -49,9 +51,7 @@ export function RecordsStep({ plan }: StepContentProps) {
             record={{ type, host: name, value }}
           />
         ))}
-      </div>
-      <h3>As lines of a zone file</h3>
-      <Copy block text={zoneLines(plan)} label="Copy DNS records" />
+      </details>
     </>
   )
 }

@@ -175,23 +175,31 @@ function answerFields({ draft, known, error }: Pick<ServerStepProps, 'draft' | '
           fault={error?.of('private_addresses')}
         />
       </div>
-      <Choices<Setup['https']>
-        label="HTTPS"
-        {...draft.field('https')}
-        options={[
-          ['own', 'HTTPS by Mailhorn'],
-          ['proxy', 'Reverse proxy on this server'],
-        ]}
-      />
-      <Choices<Setup['run']>
-        label="How the service is run"
-        {...draft.field('run')}
-        options={[
-          ['package', 'Package'],
-          ['docker', 'Docker Compose'],
-          ['checkout', 'Checkout with npm'],
-        ]}
-      />
+      <div class="halves">
+        <div class="field">
+          <span class="label">HTTPS</span>
+          <Choices<Setup['https']>
+            label="HTTPS"
+            {...draft.field('https')}
+            options={[
+              ['own', 'Served by Mailhorn'],
+              ['proxy', 'Reverse proxy on this server'],
+            ]}
+          />
+        </div>
+        <div class="field">
+          <span class="label">How the service is run</span>
+          <Choices<Setup['run']>
+            label="How the service is run"
+            {...draft.field('run')}
+            options={[
+              ['package', 'Package'],
+              ['docker', 'Docker Compose'],
+              ['checkout', 'Checkout with npm'],
+            ]}
+          />
+        </div>
+      </div>
     </>
   )
 }
