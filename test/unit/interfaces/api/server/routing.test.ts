@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createRouting } from '../../../../../src/interfaces/api/server/routing.ts'
+import { createRouting, readParameters } from '../../../../../src/interfaces/api/server/routing.ts'
 import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('http/routing')
@@ -49,6 +49,17 @@ test('routing: the methods of a path are listed', () => {
   assert.equal(routing.methodsOf('/emails').toSorted(), ['GET', 'HEAD', 'POST'])
   assert.equal(routing.methodsOf('/emails/1').toSorted(), ['GET', 'HEAD', 'PATCH'])
   assert.equal(routing.methodsOf('/nothing'), [])
+})
+
+test('routing: an empty parameter counts as absent, unless it names a resource', () => {
+  for (const [query, read] of [
+    ['limit=', ''],
+    ['limit=&after=', ''],
+    ['limit=&status=sent', 'status=sent'],
+    ['topic_id=', 'topic_id='],
+    ['topic_id=&limit=', 'topic_id='],
+  ] as const)
+    assert.is(readParameters(query, {}).toString(), read, query)
 })
 
 test.run()

@@ -148,4 +148,9 @@ test('a first line of uuencode that is longer than one is looked at is no encodi
   assert.is(decoded(`${' '.repeat(3_000)}\nbegin 644 a\n#86%A\n`), 'aaa')
 })
 
+test('octets without an encoding stay as they are, to the last one', () => {
+  const decoder = createDecoder('none')
+  assert.equal(Buffer.concat([decoder.add(Buffer.from('ab')), decoder.end()]).toString('latin1'), 'ab')
+})
+
 test.run()
