@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Id, parseWireId } from '../../../src/lib/ids.ts'
 import { addAccount } from '../../kit/accounts.ts'
-import { isOnPostgres } from '../../kit/database.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { fullAccount, tablesWith } from '../../kit/full-account.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { ownEverything } from '../../kit/owned.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -15,28 +14,12 @@ import { until } from '../../kit/until.ts'
 const test = suite('deleting an account')
 const ZONE = `there.example MX 10 mx.there.example
 mx.there.example A 127.0.0.2`
-const DAY_MS = 86_400_000
 
 let mx: FakeMx
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
 })
 test.after(() => mx.close())
-
-/** Tables with a column for the account, except the table of accounts. */
-function tablesOf(mailhorn: Mailhorn): string[] {
-  const sql = isOnPostgres
-    ? `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'account_id'`
-    : `select m.name from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table' and c.name = 'account_id'`
-  return mailhorn.rows<{ name: string }>(sql).map(({ name }) => name)
-}
-
-/** Tables that have rows of the account. */
-function left(mailhorn: Mailhorn, id: Id): string[] {
-  return tablesOf(mailhorn).filter(
-    table => mailhorn.rows(`select 1 from ${table} where account_id = ?`, id).length > 0,
-  )
-}
 
 function untilGone(mailhorn: Mailhorn, id: Id) {
   return until(async () => {
@@ -45,28 +28,11 @@ function untilGone(mailhorn: Mailhorn, id: Id) {
   })
 }
 
-/** An account with one of everything, with mail that waits, and with mail for later. */
-async function fullAccount(mailhorn: Mailhorn, name: string, domain: string) {
-  const { session, apiKey: key } = addAccount(mailhorn, name)
-  await ownEverything(mailhorn, { session, key, domain: `unverified.${domain}` })
-  const { body: account } = await mailhorn.call('GET', '/account', { session })
-  const operator = await mailhorn.signIn()
-  await mailhorn.call('POST', '/queue/hold', { session: operator, body: { account_id: account.id } })
-  const words = { subject: 'hi', text: 'hello' }
-  const mail = { ...words, from: `ann@unverified.${domain}`, to: 'delivered@simulator.test' }
-  const tomorrow = new Date(mailhorn.clock.now() + DAY_MS).toISOString()
-  for (const body of [mail, { ...mail, scheduled_at: tomorrow }]) {
-    const { status } = await mailhorn.call('POST', '/emails', { session, body })
-    assert.is(status, 200)
-  }
-  return { id: parseWireId('acc', account.id)!, wireId: account.id as string, session, key, operator }
-}
-
 test('it is closed at once; then nothing of it is left, and others keep everything', async t => {
   const mailhorn = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port }))
   const other = await fullAccount(mailhorn, 'other', 'other.example')
   const gone = await fullAccount(mailhorn, 'gone', 'gone.example')
-  const otherTables = left(mailhorn, other.id)
+  const otherTables = tablesWith(mailhorn, other.id)
   assert.ok(otherTables.length > 20, otherTables.join())
   const contents = () => mailhorn.rows('select id from contents').length
   const path = `/accounts/${gone.wireId}`
@@ -86,9 +52,9 @@ test('it is closed at once; then nothing of it is left, and others keep everythi
 
   const before = contents()
   await untilGone(mailhorn, gone.id)
-  assert.equal(left(mailhorn, gone.id), [])
+  assert.equal(tablesWith(mailhorn, gone.id), [])
   assert.ok(contents() < before)
-  assert.equal(left(mailhorn, other.id), otherTables)
+  assert.equal(tablesWith(mailhorn, other.id), otherTables)
 })
 
 test('its verified domain can be registered by others, and mail that waits is not sent', async t => {
@@ -122,7 +88,7 @@ test('a deletion that was interrupted is completed after the next start', async 
   await first.close()
   const second = await t.using(startMailhorn({ dataDir }))
   await untilGone(second, id)
-  assert.equal(left(second, id), [])
+  assert.equal(tablesWith(second, id), [])
 })
 
 test('accounts with an operator stay, and only operators delete accounts', async t => {
