@@ -9,7 +9,7 @@ import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
-import { SERVICE_MODE } from '../pipeline/queue/service-mode.ts'
+import { type ServiceMode, ServiceModeWatch } from '../pipeline/queue/service-mode.ts'
 import { WEBHOOK_CHANGED } from '../pipeline/webhooks/commands.ts'
 import { Dispatcher } from '../pipeline/webhooks/dispatcher.ts'
 import { stepDueWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
@@ -95,9 +95,18 @@ writer.on(WEBHOOK_CHANGED, ids => {
   for (const id of ids) dispatcher.changed(id as Id)
 })
 writer.on(MISSED, lookAgain)
-writer.on(SERVICE_MODE, lookAgain)
+/** What was leased is released, so that nothing is sent while the service is read-only. */
+const followMode = ({ mode }: ServiceMode) => {
+  if (mode === 'read-only') return dispatcher.pause()
+  dispatcher.resume()
+  lookAgain()
+}
+const serviceMode = await ServiceModeWatch.open(
+  { db, on: writer.on },
+  { onSwitched: followMode, onError: error => unseen({ err: error }) },
+)
+followMode(serviceMode.current)
 const looking = every(clock, LOOKUP_INTERVAL_MS, lookAgain)
-lookAgain()
 
 stack.defer(() => looking.cancel())
 ready()

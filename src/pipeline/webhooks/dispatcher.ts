@@ -49,11 +49,12 @@ export class Dispatcher {
   readonly #inProgress = new Map<Ready, Promise<void>>()
   readonly #claiming = new Set<Promise<void>>()
   #isStopping = false
+  #isPaused = false
   #isCutOff = false
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#resume(endpoint))
+    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#unsuspend(endpoint))
     this.#recorder = createWebhookRecorder({
       run: options.run,
       clock: options.clock,
@@ -79,8 +80,19 @@ export class Dispatcher {
   /** Releases leases that have not started, because the webhook was changed or deleted. */
   changed(webhookId: Id): void {
     const endpoint = this.#endpoints.get(idKey(webhookId))
-    if (endpoint) void this.#releaseReady(endpoint).then(() => this.#resume(endpoint))
+    if (endpoint) void this.#releaseReady(endpoint).then(() => this.#unsuspend(endpoint))
     else this.note(webhookId, this.#options.clock.now())
+  }
+
+  /** Starts nothing until `resume()`, and releases leases that have not started. Attempts in progress end. */
+  pause(): void {
+    this.#isPaused = true
+    for (const endpoint of this.#endpoints.values()) void this.#releaseReady(endpoint)
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    for (const endpoint of this.#endpoints.values()) this.#pump(endpoint)
   }
 
   /** Starts nothing more, and waits `graceMs` for attempts in progress. The rest is due again at once. */
@@ -102,7 +114,7 @@ export class Dispatcher {
   /** Starts deliveries while there is capacity, and leases more. */
   #pump(endpoint: Endpoint): void {
     if (this.#isStopping) return
-    if (endpoint.isSuspended) {
+    if (endpoint.isSuspended || this.#isPaused) {
       this.#slots.leave(endpoint)
       return
     }
@@ -158,7 +170,7 @@ export class Dispatcher {
       endpoint.nextAt = clock.now() + RETRY_MS
     }
     endpoint.isClaiming = false
-    if (this.#isStopping || endpoint.isSuspended) await this.#releaseReady(endpoint)
+    if (this.#isStopping || this.#isPaused || endpoint.isSuspended) await this.#releaseReady(endpoint)
     else this.#pump(endpoint)
   }
 
@@ -185,7 +197,7 @@ export class Dispatcher {
     const ended = await attemptWebhook(this.#options, target, delivery)
     if (this.#isCutOff && !ended.success) return
     adjustWindow(endpoint, ended.success)
-    if (ended.success) this.#resume(endpoint)
+    if (ended.success) this.#unsuspend(endpoint)
     else if (isFailing(endpoint)) this.#suspend(endpoint)
     void this.#recorder.record(ended, leaseUntil).then(() => this.#forget(endpoint, [ready]))
   }
@@ -196,7 +208,7 @@ export class Dispatcher {
     void this.#releaseReady(endpoint)
   }
 
-  #resume(endpoint: Endpoint): void {
+  #unsuspend(endpoint: Endpoint): void {
     if (!endpoint.isSuspended || this.#isStopping) return
     endpoint.isSuspended = false
     this.#probes.leave(endpoint)

@@ -273,6 +273,19 @@ for (const [what, headers, body] of [
     assert.equal(changed[1], changed[0], 'a second time changes nothing')
   })
 
+test('links: while the service is read-only, leaving is stored, and other changes are refused', async t => {
+  const { url, contacts, topics } = await listed('read-only@there.example')
+  const switchTo = (mode: string) => mailhorn.call('PUT', '/installation/mode', { session, body: { mode } })
+  t.after(() => switchTo('normal'))
+  await switchTo('read-only')
+  assert.is((await mailhorn.call('POST', '/topics', { session, body: { name: 'x' } })).status, 503)
+  assert.is((await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)
+  const left = { unsubscribed: false, topics: [topics[0]] }
+  assert.equal(await contacts(), [left, left])
+  const { text } = await visit(url, { method: 'POST', headers: FORM, body: 'choice=leave-all' })
+  assert.match(text, /is unsubscribed from all/)
+})
+
 test('links: one-click unsubscribe without a topic leaves all lists of the account', async () => {
   const { url, contacts } = await listed('all@there.example', { isAboutTopic: false })
   assert.is((await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)

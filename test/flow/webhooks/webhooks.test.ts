@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Id, wireId } from '../../../src/lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../../src/lib/ids.ts'
 import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
 import type { Mailhorn } from '../../kit/mailhorn.ts'
@@ -71,6 +71,37 @@ test('webhooks: events of an email are delivered at once, signed, each once', as
     ],
   )
   assert.is(rows[0].request.url, sink.url)
+})
+
+test('webhooks: while the service is read-only, what was claimed waits, and is delivered afterwards', async t => {
+  const answers: (() => void)[] = []
+  let isSlow = true
+  const sink = await startSink(t, {
+    answer: (_, response) => {
+      if (isSlow) answers.push(() => response.end('ok'))
+      else response.end('ok')
+    },
+  })
+  const switchTo = (mode: string) => mailhorn.call('PUT', '/installation/mode', { session, body: { mode } })
+  t.after(() => switchTo('normal'))
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
+  const all = () =>
+    mailhorn.rows<{ lease_until: number | null; success: number }>(
+      'select lease_until, success from webhook_deliveries where webhook_id = ?',
+      parseWireId('wh', webhook.id)!,
+    )
+  await Promise.all(Array.from({ length: 12 }, (_, i) => send(`delivered+claimed-${i}`)))
+  await until(() => all().length === 12 && all().filter(row => row.lease_until !== null).length > 4)
+  await switchTo('read-only')
+  isSlow = false
+  for (const answer of answers) answer()
+  await until(() => all().every(({ lease_until }) => lease_until === null))
+  const begun = sink.requests.length
+  assert.ok(begun < 12, `${begun}`)
+  assert.is(all().filter(({ success }) => success === 1).length, begun)
+  await switchTo('normal')
+  await until(() => all().every(({ success }) => success === 1))
+  assert.is(sink.requests.length, 12)
 })
 
 test('webhooks: the spellings of all SDKs are accepted and returned', async t => {

@@ -44,6 +44,8 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
       method: 'POST',
       path: '/u/:token',
       access: 'public',
+      // a withdrawal of consent must not be lost, and not every mailbox provider repeats a request
+      whileReadOnly: true,
       summary: 'Unsubscribe by one click (`List-Unsubscribe=One-Click`, RFC 8058) or by the form of the page',
       replies: { 200: 'text/html' },
       async handle(request) {

@@ -180,6 +180,34 @@ test('dispatcher: stop releases deliveries that are being leased', async t => {
   assert.is(requests.length, 0)
 })
 
+test('dispatcher: a pause ends what has begun and starts nothing that was leased, until it is resumed', async t => {
+  const { start, make, record, all, requests, clock } = await openTelling(t)
+  const { id } = await make()
+  const answers: (() => void)[] = []
+  let isWaiting = true
+  const dispatcher = start(() => (isWaiting ? new Promise(resolve => answers.push(() => resolve(200))) : 200))
+  await record(20)
+  await until(
+    () => requests.length === 4 && all().filter(({ lease_until }) => lease_until !== null).length > 4,
+  )
+  dispatcher.pause()
+  for (const answer of answers) answer()
+  await until(() => all().every(({ lease_until }) => lease_until === null))
+  dispatcher.note(id, clock.now())
+  await settled()
+  assert.is(requests.length, 4)
+  assert.equal(
+    all()
+      .map(({ success, attempts }) => [success, attempts])
+      .toSorted(),
+    [...Array(16).fill([0, 0]), ...Array(4).fill([1, 1])],
+  )
+  isWaiting = false
+  dispatcher.resume()
+  await until(() => all().every(({ success }) => success === 1))
+  assert.is(requests.length, 20)
+})
+
 test('dispatcher: hanging endpoints do not delay others, however many they are', async t => {
   const { start, make, record, requests, all } = await openTelling(t)
   const stuck = Array.from({ length: 70 }, () => newId(STORE_EPOCH))
