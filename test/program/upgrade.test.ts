@@ -9,7 +9,7 @@ import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { commandsFor, folder, sendEmail, startScene } from '../kit/backups.ts'
 import { mailhornCommand } from '../kit/command-line.ts'
-import { databaseOf, POSTGRES_ONLY, SQLITE_ONLY } from '../kit/database.ts'
+import { createDatabase, databaseOf, POSTGRES_ONLY, SQLITE_ONLY } from '../kit/database.ts'
 import { NEXT_MIGRATION, nextVersion } from '../kit/next-version.ts'
 import { type ProgramOptions, runProgram, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
@@ -311,6 +311,37 @@ test(
     const skipped = newer.logs.find(({ event }) => event === 'snapshot_skipped')!
     assert.equal([skipped.reason, skipped.migrations], ['postgres', [NEXT_MIGRATION]])
     assert.match(skipped.msg as string, /a backup \(`mailhorn backup`\) from before/)
+  },
+  POSTGRES_ONLY,
+)
+
+test(
+  'the former version goes back to a backup of PostgreSQL from before the upgrade, and the mail is held',
+  async t => {
+    const { dataDir, backups, due, token, startNext, done } = await upgradable(t)
+    await done(['backup', backups])
+    const newer = await startNext()
+    const statusOf = async (program: typeof newer, id: string) =>
+      (await program.call('GET', `/emails/${id}`, { token })).body.last_event as string | undefined
+    for (const id of due) await until(async () => (await statusOf(newer, id)) === 'delivered')
+    await newer.end('SIGTERM')
+    const refused = await runProgram({ dataDir })
+    assert.match(
+      refused.output,
+      /was made by a newer version \(997-next-version\); upgrade Mailhorn, or go back by `mailhorn restore` with a backup/,
+    )
+    const empty = createDatabase('')
+    t.after(() => empty.drop())
+    const env = { MAILHORN_DATABASE_URL: empty.url }
+    const restored = await done(['restore', backups], { env })
+    assert.equal([restored.held.deliveries, restored.secret_key_restored], [2, false])
+    const settings = { DATABASE_URL: empty.url, DELIVERY_THREADS: '1' }
+    const again = await t.using(startProgram({ dataDir, settings }))
+    const fresh = await sendEmail(again, token, Buffer.from('small'))
+    await until(async () => (await statusOf(again, fresh)) === 'delivered')
+    assert.equal(await Promise.all(due.map(id => statusOf(again, id))), ['queued', 'queued'])
+    await done(['queue', 'release', '--entered-before', restored.held.entered_before], { env })
+    for (const id of due) await until(async () => (await statusOf(again, id)) === 'delivered')
   },
   POSTGRES_ONLY,
 )

@@ -7,8 +7,8 @@ import {
   lacksTable as lacksPostgresTable,
   postgresErrorKind as postgresTroubleOf,
 } from '../postgres/errors.ts'
+import { RESTORE_MARK } from '../postgres/own-schema.ts'
 import { openPostgresReader, type PostgresLocation } from '../postgres/reading.ts'
-import { RESTORE_MARK } from '../postgres/restore-mark.ts'
 import { inspectPostgres } from '../postgres/start.ts'
 import { openPostgresWriting } from '../postgres/writing.ts'
 import type { Reader } from '../reading/read.ts'

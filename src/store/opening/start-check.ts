@@ -118,7 +118,9 @@ export async function appliedMigrations(location: StoreLocation): Promise<string
 
 /** @returns the rest of a sentence, on the snapshot of this version's schema; empty when there is none */
 function wayBack(file: string | undefined): string {
-  const snapshot = file === undefined ? undefined : newestSnapshot(snapshotFolder(file))
+  if (file === undefined)
+    return ', or go back by `mailhorn restore` with a backup from before the upgrade, which holds the mail that was due'
+  const snapshot = newestSnapshot(snapshotFolder(file))
   if (!snapshot) return ''
   return `, or go back to the snapshot of ${snapshot.madeAt} by \`mailhorn restore ${snapshot.path}\`, which holds the mail that was due`
 }

@@ -7,7 +7,7 @@ import { blobName } from '../blobs/staged.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { openPool, READING, type SqlQuery } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
-import { RESTORE_MARK } from './restore-mark.ts'
+import { OWN_SCHEMA, RESTORE_MARK } from './own-schema.ts'
 import { forOperator, requireServer } from './start.ts'
 import { outputOf, requireTool } from './tools.ts'
 
@@ -53,7 +53,7 @@ export function dumpBytes(address: PostgresAddress): Promise<number> {
     await requireTool('pg_dump', major)
     const { rows } = await query({
       sql: `select coalesce(sum(pg_table_size(oid)), 0) as bytes from pg_class
-            where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> '${PIECES}'`,
+            where relkind = 'r' and relnamespace = ${OWN_SCHEMA} and relname <> '${PIECES}'`,
     })
     return (rows as { bytes: number }[])[0]!.bytes
   })
@@ -70,7 +70,8 @@ export function readSnapshot<T>(
     const [{ id, schema, owner }] = (await rowsOf(
       query,
       `select pg_export_snapshot() as id, current_schema() as schema,
-         (select relowner::regrole::text from pg_class where oid = to_regclass('migrations')) as owner`,
+         (select relowner::regrole::text from pg_class
+          where relname = 'migrations' and relnamespace = ${OWN_SCHEMA}) as owner`,
     )) as [{ id: string; schema: string; owner: string | null }]
     if (owner === null)
       throw new StartFault(`${describeAddress(address)} is empty: start the service once to initialize it`)
@@ -110,8 +111,8 @@ async function tablesIn(query: SqlQuery): Promise<string[]> {
   const rows = await rowsOf(
     query,
     `select relname as name from pg_class
-     where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace
-       and relowner = (select relowner from pg_class where oid = to_regclass('migrations'))
+     where relkind in ('r', 'p') and relnamespace = ${OWN_SCHEMA}
+       and relowner = (select relowner from pg_class where relname = 'migrations' and relnamespace = ${OWN_SCHEMA})
      order by relname`,
   )
   return rows.map(({ name }) => name as string)

@@ -6,7 +6,7 @@ import { StartFault } from '../../lib/start-fault.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { writePieces } from './blobs.ts'
 import { openPool, type PostgresPool, type SqlQuery } from './connection.ts'
-import { RESTORE_MARK } from './restore-mark.ts'
+import { OWN_SCHEMA, RESTORE_MARK } from './own-schema.ts'
 import { forOperator, prepareDatabase, requireServer } from './start.ts'
 import { outputOf, requireTool } from './tools.ts'
 
@@ -37,7 +37,7 @@ const SETTINGS = { synchronous_commit: 'off' }
 /** Relations of the schema that are not part of an extension. */
 const RELATIONS = `
   select c.oid, relname as name, relkind as kind from pg_class c
-  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+  where relnamespace = ${OWN_SCHEMA} and relkind in ('r', 'p', 'v', 'm', 'f', 'S')
     and not exists (select 1 from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
   order by relname`
 const NAMES_SHOWN_MAX = 5
@@ -55,8 +55,8 @@ export async function openLoading(
     await prepareDatabase(pool, address, async query => {
       const { major } = await requireServer(query, address)
       await requireTool('pg_restore', major)
-      await requireEmpty(query, address)
       await requireSchema(query, schema)
+      await requireEmpty(query, address)
       await query({ sql: `create table ${RESTORE_MARK} (started_at timestamptz not null default now())` })
     })
   } catch (error) {
@@ -106,11 +106,12 @@ async function requireEmpty(query: SqlQuery, address: PostgresAddress) {
 
 async function requireSchema(query: SqlQuery, wanted: string) {
   const { rows } = await query({ sql: 'select current_schema() as schema' })
-  const [{ schema }] = rows as [{ schema: string }]
+  const [{ schema }] = rows as [{ schema: string | null }]
   if (schema === wanted) return
   throw new StartFault(
-    `the backup has its tables in the schema "${wanted}", and new tables of this database come into "${schema}": create the ` +
-      `schema, and set it for the user (alter role … set search_path = "${wanted}")`,
+    `the backup has its tables in the schema "${wanted}", and this database ` +
+      `${schema === null ? 'has no schema for tables of the user' : `takes new tables into "${schema}"`}: create the schema "${wanted}", ` +
+      `and make it the first of the user (alter role … set search_path = "${wanted}")`,
   )
 }
 

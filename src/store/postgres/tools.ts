@@ -43,8 +43,12 @@ async function majorOf(tool: PostgresTool): Promise<number | undefined> {
     return Number(VERSION.exec(stdout)?.[1] ?? 0)
   } catch (error) {
     if (codeOf(error) === MISSING) return undefined
-    throw new StartFault(`${tool} cannot be run: ${(error as Error).message}`, { cause: error })
+    throw notRun(tool, error as Error)
   }
+}
+
+function notRun(tool: PostgresTool, cause: Error): StartFault {
+  return new StartFault(`${tool} cannot be run: ${cause.message}`, { cause })
 }
 
 interface ToolOptions {
@@ -83,7 +87,7 @@ async function endOf(child: ChildProcess, tool: PostgresTool): Promise<void> {
   })
   const [code, signal] = await new Promise<[number | null, string | null]>((resolve, reject) => {
     child.once('close', (...end) => resolve(end))
-    child.once('error', reject)
+    child.once('error', error => reject(notRun(tool, error)))
   })
   if (code === 0) return
   const shown = messages.trim().replaceAll(/\s*\n\s*/g, '; ')

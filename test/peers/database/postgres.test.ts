@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
@@ -102,6 +102,32 @@ test('a role with a password needs no more than to own its database, or to creat
   assert.match(wrong, /refuses the user or the password \(password authentication failed for user "owner"\)$/)
   assert.not.match(wrong, 'wrong@')
   assert.match(await refusal(opened(t, cluster, url('owner', 'elsewhere'))), /there is no such database/)
+})
+
+test('a backup is made and restored over TLS, with the password of a role that is no superuser', async t => {
+  const ca = await authorityFile(t)
+  const access = 'local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n'
+  const cluster = await t.using(startCluster({ fsync: false, certificate: 'good', access }))
+  cluster.sql("create role owner login password 'secret/1'")
+  for (const name of ['mail', 'restored']) cluster.sql(`create database ${name} owner owner`)
+  const { port } = new URL(cluster.url())
+  const url = (name: string) =>
+    `postgres://owner:secret%2F1@127.0.0.1:${port}/${name}?sslmode=verify-full&sslrootcert=${ca}`
+  await opened(t, cluster, url('mail'))
+  const { path } = await t.using(tempFolder())
+  const run = async (args: readonly string[], name: string) => {
+    const env = { MAILHORN_DATABASE_URL: url(name) }
+    const { code, out, err } = await mailhornCommand(args, { dataDir: join(path, name), env })
+    assert.is(code, 0, out + err)
+  }
+  mkdirSync(join(path, 'mail'))
+  await run(['backup', join(path, 'backups')], 'mail')
+  await run(['verify', join(path, 'backups')], 'mail')
+  await run(['restore', join(path, 'backups')], 'restored')
+  const names = (database: string) =>
+    cluster.tool('psql', ['-X', '-A', '-t', '-c', 'select name from migrations order by 1', database])
+  assert.ok(names('mail').includes('001-schema'))
+  assert.is(names('restored'), names('mail'))
 })
 
 test('a dump by pg_dump, restored elsewhere, goes on where the service was', async t => {
