@@ -3,6 +3,7 @@
  * received mail and downloads, and the description of the installation. `http.ts` adds them to its list.
  * Part of the composition root.
  */
+import type { Config } from '../config/config.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
 import { accountContactRoutes } from '../interfaces/api/contacts/account-contact-routes.ts'
 import { audienceAliasRoutes, contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
@@ -20,6 +21,7 @@ import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
 import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
 import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
 import { installationRoutes } from '../interfaces/api/installation/routes.ts'
+import type { InstallationView } from '../interfaces/api/installation/schema.ts'
 import type { Credential, Route } from '../interfaces/api/route/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
@@ -41,7 +43,7 @@ export function installationRoutesOf(
   queueAdmin: QueueAdmin,
   baseUrl: string,
 ): Route[] {
-  const { mailHost, simulator, apiKeys, regions, plans, webhooks, feedback: rates } = config
+  const { mailHost, smtp, simulator, apiKeys, regions, plans, webhooks, feedback: rates } = config
   return installationRoutes({
     ...{ serviceMode, queueAdmin, mailHost, clock, db: store.db, reader: workers.reader },
     describe: () => ({
@@ -50,6 +52,7 @@ export function installationRoutesOf(
       base_url: baseUrl,
       mail_host: mailHost,
       laboratory: isLaboratory(mailHost),
+      smtp: smtpAccess(mailHost, smtp),
       simulator_domain: simulator.domain,
       api_key_prefix: apiKeys.prefix,
       standard_webhooks: webhooks.standard,
@@ -61,6 +64,21 @@ export function installationRoutesOf(
       },
     }),
   })
+}
+
+/** Returns where programs submit mail. A provider host that is not public leads nowhere. */
+function smtpAccess(
+  mailHost: string,
+  { submission, submissionTls }: Config['smtp'],
+): InstallationView['smtp'] {
+  const listeners = [
+    { listen: submissionTls.listen, security: 'tls' },
+    { listen: submission.listen, security: 'starttls' },
+  ] as const
+  const ports = listeners.flatMap(({ listen, security }) => (listen ? [{ port: listen.port, security }] : []))
+  const bound = listeners.find(({ listen }) => listen)?.listen?.host
+  const isEverywhere = bound === undefined || bound === '0.0.0.0' || bound === '::'
+  return { host: isLaboratory(mailHost) ? (isEverywhere ? '127.0.0.1' : bound) : mailHost, ports }
 }
 
 /** Converts a number per 10,000. */

@@ -227,6 +227,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['audiences', '/audiences'],
     ['audience', `/audiences/${ids.audience}`],
     ['segments', `/audiences/${ids.audience}?view=segments`],
+    ['SMTP', '/smtp'],
     ['logs', '/logs'],
     ['log', `/logs/${ids.refused}`],
     ['suppressions', '/suppressions'],

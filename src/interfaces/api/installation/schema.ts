@@ -34,6 +34,12 @@ export const installationSchema = z
       description:
         'Whether the provider host is not a public host name, so that mail can only be sent to the simulator.',
     }),
+    smtp: z
+      .object({
+        host: z.string(),
+        ports: z.array(z.object({ port: z.int(), security: z.enum(['starttls', 'tls']) })),
+      })
+      .meta({ description: 'Listeners for SMTP submission; no ports when it is off.' }),
     simulator_domain: z.string(),
     api_key_prefix: z.string(),
     standard_webhooks: z.boolean().meta({ description: 'Default of `standard_webhooks` of webhooks.' }),

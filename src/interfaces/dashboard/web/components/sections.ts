@@ -33,6 +33,7 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
       icon: 'keys',
       pages: [
         ['/keys', 'API keys'],
+        ['/smtp', 'SMTP'],
         ['/logs', 'Logs'],
       ],
     },

@@ -13,7 +13,7 @@ const BETWEEN_MS = 1_200
 /** Letters that lead to a page after `g`. */
 const KEYS: Readonly<Record<string, string>> = {
   ...{ '/': 'o', '/emails': 'e', '/suppressions': 's', '/inbox': 'i', '/broadcasts': 'b', '/audiences': 'a' },
-  ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/logs': 'l' },
+  ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/smtp': 'm', '/logs': 'l' },
   ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c', '/setup': 'g' },
   ...{ '/usage': 'u', '/settings': 'p', '/start': 'f' },
 }

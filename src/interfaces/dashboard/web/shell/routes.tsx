@@ -21,6 +21,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/domains', lazy(async () => (await import('../pages/domains.tsx')).Domains)],
   ['/domains/:id', lazy(async () => (await import('../pages/domain.tsx')).DomainPage)],
   ['/keys', lazy(async () => (await import('../pages/keys.tsx')).Keys)],
+  ['/smtp', lazy(async () => (await import('../pages/smtp.tsx')).SmtpPage)],
   ['/templates', lazy(async () => (await import('../pages/templates.tsx')).Templates)],
   ['/templates/:id', lazy(async () => (await import('../pages/template.tsx')).TemplatePage)],
   ['/inbox', lazy(async () => (await import('../pages/inbox.tsx')).Inbox)],

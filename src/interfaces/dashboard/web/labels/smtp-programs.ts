@@ -1,0 +1,156 @@
+/** Settings of programs that send over SMTP, as text to copy. */
+
+export interface SmtpAccess {
+  host: string
+  port: number
+  /** TLS from the start, or by STARTTLS. */
+  security: 'tls' | 'starttls'
+  user: string
+  password: string
+}
+
+type TextOf = (access: SmtpAccess) => string
+
+const FROM = 'you@example.com'
+
+export const SMTP_PROGRAMS: readonly (readonly [id: string, label: string, textOf: TextOf])[] = [
+  ['nodemailer', 'Node.js (Nodemailer)', nodemailer],
+  ['python', 'Python (smtplib)', python],
+  ['phpmailer', 'PHP (PHPMailer)', phpMailer],
+  ['laravel', 'Laravel', laravel],
+  ['django', 'Django', django],
+  ['rails', 'Ruby on Rails', rails],
+  ['wordpress', 'WordPress (WP Mail SMTP)', wordPress],
+  ['postfix', 'Postfix (relay host)', postfix],
+  ['msmtp', 'msmtp', msmtp],
+  ['curl', 'curl', curl],
+]
+
+function nodemailer({ host, port, security, user, password }: SmtpAccess) {
+  return `import nodemailer from 'nodemailer'
+
+const transport = nodemailer.createTransport({
+  host: '${host}',
+  port: ${port},
+  secure: ${security === 'tls'},
+  requireTLS: true,
+  auth: { user: '${user}', pass: '${password}' },
+})
+await transport.sendMail({
+  from: '${FROM}',
+  to: 'person@example.net',
+  subject: 'Hello',
+  text: 'It works.',
+})`
+}
+
+function python({ host, port, security, user, password }: SmtpAccess) {
+  const open =
+    security === 'tls'
+      ? `with smtplib.SMTP_SSL("${host}", ${port}, context=ssl.create_default_context()) as server:`
+      : `with smtplib.SMTP("${host}", ${port}) as server:
+    server.starttls(context=ssl.create_default_context())`
+  return `import smtplib
+import ssl
+from email.message import EmailMessage
+
+message = EmailMessage()
+message["From"] = "${FROM}"
+message["To"] = "person@example.net"
+message["Subject"] = "Hello"
+message.set_content("It works.")
+
+${open}
+    server.login("${user}", "${password}")
+    server.send_message(message)`
+}
+
+function phpMailer({ host, port, security, user, password }: SmtpAccess) {
+  return `$mail = new PHPMailer\\PHPMailer\\PHPMailer(true);
+$mail->isSMTP();
+$mail->Host = '${host}';
+$mail->Port = ${port};
+$mail->SMTPSecure = '${security === 'tls' ? 'ssl' : 'tls'}';
+$mail->SMTPAuth = true;
+$mail->Username = '${user}';
+$mail->Password = '${password}';
+$mail->setFrom('${FROM}');
+$mail->addAddress('person@example.net');
+$mail->Subject = 'Hello';
+$mail->Body = 'It works.';
+$mail->send();`
+}
+
+function laravel({ host, port, security, user, password }: SmtpAccess) {
+  return `MAIL_MAILER=smtp
+MAIL_SCHEME=${security === 'tls' ? 'smtps' : 'smtp'}
+MAIL_HOST=${host}
+MAIL_PORT=${port}
+MAIL_USERNAME=${user}
+MAIL_PASSWORD=${password}
+MAIL_FROM_ADDRESS=${FROM}`
+}
+
+function django({ host, port, security, user, password }: SmtpAccess) {
+  return `EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST = "${host}"
+EMAIL_PORT = ${port}
+${security === 'tls' ? 'EMAIL_USE_SSL' : 'EMAIL_USE_TLS'} = True
+EMAIL_HOST_USER = "${user}"
+EMAIL_HOST_PASSWORD = "${password}"
+DEFAULT_FROM_EMAIL = "${FROM}"`
+}
+
+function rails({ host, port, security, user, password }: SmtpAccess) {
+  return `config.action_mailer.delivery_method = :smtp
+config.action_mailer.smtp_settings = {
+  address: '${host}',
+  port: ${port},
+  ${security === 'tls' ? 'tls: true' : 'enable_starttls: true'},
+  authentication: :plain,
+  user_name: '${user}',
+  password: '${password}'
+}`
+}
+
+function wordPress({ host, port, security, user, password }: SmtpAccess) {
+  return `define( 'WPMS_ON', true );
+define( 'WPMS_MAILER', 'smtp' );
+define( 'WPMS_SMTP_HOST', '${host}' );
+define( 'WPMS_SMTP_PORT', ${port} );
+define( 'WPMS_SSL', '${security === 'tls' ? 'ssl' : 'tls'}' );
+define( 'WPMS_SMTP_AUTH', true );
+define( 'WPMS_SMTP_USER', '${user}' );
+define( 'WPMS_SMTP_PASS', '${password}' );`
+}
+
+function postfix({ host, port, security, user, password }: SmtpAccess) {
+  return `# /etc/postfix/main.cf
+relayhost = [${host}]:${port}
+smtp_sasl_auth_enable = yes
+smtp_sasl_password_maps = inline:{ { [${host}]:${port} = ${user}:${password} } }
+smtp_sasl_tls_security_options = noanonymous
+smtp_tls_security_level = secure
+smtp_tls_CAfile = /etc/ssl/certs/ca-certificates.crt${security === 'tls' ? '\nsmtp_tls_wrappermode = yes' : ''}`
+}
+
+function msmtp({ host, port, security, user, password }: SmtpAccess) {
+  return `defaults
+tls on
+tls_starttls ${security === 'tls' ? 'off' : 'on'}
+
+account default
+host ${host}
+port ${port}
+auth plain
+user ${user}
+password ${password}
+from ${FROM}`
+}
+
+function curl({ host, port, security, user, password }: SmtpAccess) {
+  const url = `${security === 'tls' ? 'smtps' : 'smtp'}://${host}:${port}`
+  return `printf 'From: ${FROM}\\r\\nTo: person@example.net\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n' |
+  curl --ssl-reqd '${url}' --user '${user}:${password}' \\
+    --mail-from '${FROM}' --mail-rcpt person@example.net --upload-file -`
+}
