@@ -12,6 +12,7 @@ import {
   withDailyTicketKeys,
 } from '../lib/certificates.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
+import { isWithinDomain } from '../protocols/dns/name.ts'
 import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
@@ -185,7 +186,6 @@ export function keeperContext({ config, clock, log, store, security }: AppContex
  * types of challenge, unless the configuration chooses one.
  */
 function challengeFor(config: Config, name: string, failures: number): ChallengeType {
-  const isOurs = name === config.mailHost || name.endsWith(`.${config.mailHost}`)
-  if (!isOurs || !servesZone(config)) return 'http-01'
+  if (!isWithinDomain(name, config.mailHost) || !servesZone(config)) return 'http-01'
   return config.acme.challenge === 'auto' && failures % 2 === 1 ? 'http-01' : 'dns-01'
 }

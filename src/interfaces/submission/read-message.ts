@@ -7,6 +7,7 @@ import { canonicalHash } from '../../lib/canonical-json.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/field-rules.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../../pipeline/accept/submission.ts'
+import { isWithinDomain } from '../../protocols/dns/name.ts'
 import { decodeWords } from '../../protocols/mime/read/encoded-words.ts'
 import { unfold } from '../../protocols/mime/read/head.ts'
 import { readMail } from '../../protocols/mime/read/read-mail.ts'
@@ -162,7 +163,7 @@ function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
 function refuseForeignDsn(dsn: DsnRequest, { domain: own }: Mailbox): Refusal | undefined {
   if (!wantsNotices(dsn)) return undefined
   const sender = parseForeignAddress(dsn.sender)
-  if (!('fault' in sender) && (sender.domain === own || sender.domain.endsWith(`.${own}`))) return undefined
+  if (!('fault' in sender) && isWithinDomain(sender.domain, own)) return undefined
   return {
     refused: 'foreign_domain',
     message: `NOTIFY needs a MAIL FROM address at the domain of From (${own}); leave NOTIFY out, or use one.`,

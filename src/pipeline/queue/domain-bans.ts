@@ -3,7 +3,8 @@
  * which the operator neither sees among the holds nor releases there. While it is in force, new email from
  * the domain is refused, and no account can add it (`resources/domains/banned.ts`).
  */
-import { type DomainBan, isWithin } from '../../resources/domains/banned.ts'
+import { isWithinDomain } from '../../protocols/dns/name.ts'
+import type { DomainBan } from '../../resources/domains/banned.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { QueueHoldRow } from '../../store/model/schema/steering.ts'
 import { endHold, startHold } from './hold.ts'
@@ -38,7 +39,7 @@ export const domainBanCommands = {
 
 /** Why the domain cannot be banned; undefined when it can. */
 export function banRefusalOf(domain: string, mailHost: string): string | undefined {
-  if (!isWithin(mailHost, domain)) return undefined
+  if (!isWithinDomain(mailHost, domain)) return undefined
   return `${domain} cannot be banned, because the service sends its own email from ${mailHost}.`
 }
 

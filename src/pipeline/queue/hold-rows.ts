@@ -4,7 +4,7 @@
  */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
-import { isWithin } from '../../resources/domains/banned.ts'
+import { isWithinDomain } from '../../protocols/dns/name.ts'
 import { senderDomain } from '../../resources/emails/email-rows.ts'
 import type { QueueKey } from '../../store/model/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/model/schema/steering.ts'
@@ -118,7 +118,7 @@ function isInTime({ enteredBefore = null }: MailSelector, mail: HeldMail): boole
 
 /** Mail of an email that was deleted is from no domain. */
 function isFrom({ senderDomain: wanted = null }: MailSelector, { email }: HeldMail): boolean {
-  return wanted === null || (email !== undefined && isWithin(senderDomain(email.sender), wanted))
+  return wanted === null || (email !== undefined && isWithinDomain(senderDomain(email.sender), wanted))
 }
 
 export function isSameSelector(a: MailSelector, b: MailSelector): boolean {

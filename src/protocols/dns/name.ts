@@ -1,4 +1,4 @@
-/** Validates domain names before they are queried. */
+/** Validates and compares domain names. */
 
 const LABEL = /^[a-z0-9_-]{1,63}$/
 const NAME_OCTETS_MAX = 253
@@ -12,4 +12,9 @@ export function parseQueryName(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
   if (name.length > NAME_OCTETS_MAX || !name.split('.').every(label => LABEL.test(label))) return undefined
   return name
+}
+
+/** Tells whether a name is the domain or lies below it. Both are in lower case, without a final dot. */
+export function isWithinDomain(name: string, domain: string): boolean {
+  return name === domain || (name.endsWith(domain) && name[name.length - domain.length - 1] === '.')
 }

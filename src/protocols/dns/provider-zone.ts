@@ -4,6 +4,7 @@
  * records to a DNS host.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { isWithinDomain } from './name.ts'
 import { RecordFault } from './record-text.ts'
 import type { DnsRecord, RecordData } from './wire.ts'
 
@@ -101,10 +102,9 @@ export function danglingAliases(
   mailHost: string,
 ): { name: string; target: string }[] {
   const names = new Set(records.map(({ name }) => name))
-  const isElsewhere = (name: string) => name !== mailHost && !name.endsWith(`.${mailHost}`)
   const fromDatabase = [`.dkim.${mailHost}`, `mta-sts.${mailHost}`]
   return [...targetsByName(records)]
-    .filter(([, target]) => !isElsewhere(target) && !names.has(target))
+    .filter(([, target]) => isWithinDomain(target, mailHost) && !names.has(target))
     .filter(([, target]) => !fromDatabase.some(end => target.endsWith(end)))
     .map(([name, target]) => ({ name, target }))
 }

@@ -2,6 +2,7 @@
  * Data of the authoritative server: the static records of one zone, and DKIM keys below `dkim.<apex>`, which
  * are looked up on demand so that keys rotate without a new zone (RFC 1034 §4.3.2).
  */
+import { isWithinDomain } from './name.ts'
 import type { DnsRecord, TypeName } from './wire.ts'
 
 export type SoaRecord = Extract<DnsRecord, { type: 'SOA' }>
@@ -46,7 +47,7 @@ export function createZone({ apex, records, dkim, provenNames = [], proofs }: Zo
   const dkimApex = `dkim.${apex}`
   const nodes = nodesOf(apex, records)
   addNode(nodes, apex, dkimApex)
-  const proven = new Set(provenNames.filter(name => isWithin(name, apex)))
+  const proven = new Set(provenNames.filter(name => isWithinDomain(name, apex)))
   for (const name of proven) addNode(nodes, apex, name)
 
   const keyAnswer = (name: string, type: TypeName, text: string | undefined): ZoneAnswer => {
@@ -64,12 +65,12 @@ export function createZone({ apex, records, dkim, provenNames = [], proofs }: Zo
   return {
     soa: soaOf(apex, nodes),
     lookUp(name, type) {
-      if (!isWithin(name, apex)) return 'out-of-zone'
+      if (!isWithinDomain(name, apex)) return 'out-of-zone'
       const node = nodes.get(name)
       const isProof = name.startsWith(PROOF_LABEL) && proven.has(name.slice(PROOF_LABEL.length))
       if (isProof && proofs && !node) return proofAnswer(name, type)
       if (node) return node.get(type) ?? node.get('CNAME') ?? 'no-data'
-      const token = isWithin(name, dkimApex) ? name.slice(0, -dkimApex.length - 1) : ''
+      const token = isWithinDomain(name, dkimApex) ? name.slice(0, -dkimApex.length - 1) : ''
       if (token === '' || token.includes('.')) return 'no-name'
       const text = dkim(token)
       if (!(text instanceof Promise)) return keyAnswer(name, type, text)
@@ -86,7 +87,7 @@ function nodesOf(apex: string, records: readonly DnsRecord[]): Nodes {
   for (const record of records) {
     const { name, type } = record
     const refuse = (why: string) => new Error(`zone ${apex}: the ${type} record of ${name} ${why}`)
-    if (!isWithin(name, apex)) throw refuse('lies outside')
+    if (!isWithinDomain(name, apex)) throw refuse('lies outside')
     if (type === 'NS' && name !== apex) throw refuse('delegates, which this server does not do')
     const node = addNode(nodes, apex, name)
     const isAlone = type === 'CNAME' ? node.size === 0 : !node.has('CNAME')
@@ -110,8 +111,4 @@ function soaOf(apex: string, nodes: Nodes): SoaRecord {
   if (soa?.type !== 'SOA' || more.length > 0) throw new Error(`zone ${apex}: not exactly one SOA at the apex`)
   if (!nodes.get(apex)?.has('NS')) throw new Error(`zone ${apex}: no NS at the apex`)
   return soa
-}
-
-function isWithin(name: string, apex: string): boolean {
-  return name === apex || (name.endsWith(apex) && name[name.length - apex.length - 1] === '.')
 }

@@ -4,6 +4,7 @@
  * that queued mail is kept until the ban is lifted.
  */
 import { CompiledQuery } from 'kysely'
+import { isWithinDomain } from '../../protocols/dns/name.ts'
 import type { Db } from '../../store/model/schema.ts'
 
 export interface DomainBan {
@@ -25,10 +26,5 @@ export async function listDomainBans(db: Db): Promise<DomainBan[]> {
 }
 
 export function isBanned(bans: readonly DomainBan[], name: string): boolean {
-  return bans.some(({ domain }) => isWithin(name, domain))
-}
-
-/** Tells whether the name is the domain or one of its subdomains. */
-export function isWithin(name: string, domain: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`)
+  return bans.some(({ domain }) => isWithinDomain(name, domain))
 }

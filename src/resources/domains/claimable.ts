@@ -3,6 +3,7 @@
  * records.
  */
 import { getPublicSuffix } from 'tldts'
+import { isWithinDomain } from '../../protocols/dns/name.ts'
 
 export interface OwnNames {
   mailHost: string
@@ -29,8 +30,9 @@ const MAILBOX_PROVIDERS = new Set(
  * @returns the reason as a sentence if the name cannot be registered, otherwise undefined
  */
 export function claimFault(name: string, { mailHost, simulatorDomain }: OwnNames): string | undefined {
-  if (isWithin(name, mailHost)) return `\`name\` must not be in the provider zone ${mailHost}; got ${name}.`
-  if (isWithin(name, simulatorDomain))
+  if (isWithinDomain(name, mailHost))
+    return `\`name\` must not be in the provider zone ${mailHost}; got ${name}.`
+  if (isWithinDomain(name, simulatorDomain))
     return `\`name\` must not be in the simulator domain ${simulatorDomain}, which needs no registration; got ${name}.`
   const provider = namesAbove(name).find(above => MAILBOX_PROVIDERS.has(above))
   if (provider !== undefined)
@@ -38,10 +40,6 @@ export function claimFault(name: string, { mailHost, simulatorDomain }: OwnNames
   if (getPublicSuffix(name, { allowPrivateDomains: true }) === name)
     return `\`name\` must be a domain that you own: ${name} is a public suffix.`
   return undefined
-}
-
-function isWithin(name: string, zone: string): boolean {
-  return name === zone || name.endsWith(`.${zone}`)
 }
 
 /** Returns the name and its parent domains. */
