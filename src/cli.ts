@@ -16,7 +16,7 @@ import { CommandError } from './interfaces/cli/control/result.ts'
 import { examineService, openInstallation } from './interfaces/cli/installation.ts'
 import { runProgram } from './interfaces/cli/program.ts'
 import { systemClock } from './lib/clock.ts'
-import { hostPort } from './lib/host-port.ts'
+import { hostPort, isWildcard } from './lib/host-port.ts'
 import { createResolver } from './protocols/dns/resolver.ts'
 import { nameFaults } from './protocols/dns/reverse.ts'
 import { OWNER_ONLY_UMASK } from './store/opening/file-modes.ts'
@@ -109,8 +109,7 @@ function providerZoneOf(config: Config, serial = Math.floor(systemClock.now() / 
 /** Returns the URL of the service on this machine. */
 function serviceUrl({ http: { listen, baseUrl } }: Config): string | null {
   if (listen === null) return baseUrl || null
-  const isEvery = listen.host === '0.0.0.0' || listen.host === '::'
-  return `http://${hostPort(isEvery ? 'localhost' : listen.host, listen.port)}`
+  return `http://${hostPort(isWildcard(listen.host) ? 'localhost' : listen.host, listen.port)}`
 }
 
 /** @throws CommandError */

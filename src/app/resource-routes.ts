@@ -27,6 +27,7 @@ import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
+import { isWildcard } from '../lib/host-port.ts'
 import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
@@ -76,9 +77,9 @@ function smtpAccess(
     { listen: submission.listen, security: 'starttls' },
   ] as const
   const ports = listeners.flatMap(({ listen, security }) => (listen ? [{ port: listen.port, security }] : []))
-  const bound = listeners.find(({ listen }) => listen)?.listen?.host
-  const isEverywhere = bound === undefined || bound === '0.0.0.0' || bound === '::'
-  return { host: isLaboratory(mailHost) ? (isEverywhere ? '127.0.0.1' : bound) : mailHost, ports }
+  if (!isLaboratory(mailHost)) return { host: mailHost, ports }
+  const bound = (submissionTls.listen ?? submission.listen)?.host
+  return { host: bound === undefined || isWildcard(bound) ? '127.0.0.1' : bound, ports }
 }
 
 /** Converts a number per 10,000. */

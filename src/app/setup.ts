@@ -6,10 +6,9 @@ import type { Route } from '../interfaces/api/route/route.ts'
 import { type SetupRoutesOptions, setupRoutes } from '../interfaces/api/setup/routes.ts'
 import { publicOnesOf } from '../interfaces/setup/answers.ts'
 import type { RunMode } from '../interfaces/setup/own-name.ts'
+import { isWildcard } from '../lib/host-port.ts'
 import type { AppContext } from './context.ts'
 import { examineHost, interfaceAddresses } from './doctor.ts'
-
-const EVERYWHERE = ['0.0.0.0', '::']
 
 export function setupRoutesOf(
   { config, clock, store }: AppContext,
@@ -32,7 +31,7 @@ function answersIn({ mailHost, dns, acme, http }: Config, assigned: string[]) {
   return {
     mail_host: mailHost === DEFAULT_MAIL_HOST ? null : mailHost,
     addresses,
-    private_addresses: hosts.filter(host => !addresses.includes(host) && !EVERYWHERE.includes(host)),
+    private_addresses: hosts.filter(host => !addresses.includes(host) && !isWildcard(host)),
     contact: acme.email || null,
     https: http.tlsListen === null && http.trustedProxies.length > 0 ? ('proxy' as const) : ('own' as const),
     run: runMode(),
@@ -40,7 +39,7 @@ function answersIn({ mailHost, dns, acme, http }: Config, assigned: string[]) {
   }
 }
 
-/** How this process was started; npm names the script that it runs. */
+/** Tells how this process was started; npm names the script that it runs. */
 function runMode(): RunMode {
   if (existsSync('/.dockerenv')) return 'docker'
   return process.env.npm_lifecycle_event === 'start' ? 'checkout' : 'package'

@@ -5,6 +5,7 @@
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
+import { isWildcard } from '../lib/host-port.ts'
 import type { SmartHostAddress } from './smart-host.ts'
 
 interface Place {
@@ -26,7 +27,6 @@ interface SmtpListeners {
   relay: { listen: Place | null }
 }
 
-const WILDCARDS = ['0.0.0.0', '::']
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/
 
 /** Reads names and addresses from the operating system. */
@@ -57,13 +57,13 @@ export function ownListener(
 /** Tells whether a listener accepts connections to a host. */
 function accepts(bound: string, host: string, { names, addresses }: Machine): boolean {
   const isName = !isIPv4(host) && !isIPv6(host)
-  if (WILDCARDS.includes(bound)) {
+  if (isWildcard(bound)) {
     if (isName) return isLocalhost(host) || names.includes(host)
-    const isHere = isLoopback(host) || WILDCARDS.includes(host) || addresses.includes(host)
+    const isHere = isLoopback(host) || isWildcard(host) || addresses.includes(host)
     return isHere && (bound === '::' || isIPv4(host))
   }
   if (bound === host) return true
-  if (isLoopback(bound)) return isLocalhost(host) || WILDCARDS.includes(host)
+  if (isLoopback(bound)) return isLocalhost(host) || isWildcard(host)
   return names.includes(host)
 }
 

@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type Clock, every } from '../../lib/clock.ts'
+import { isWildcard } from '../../lib/host-port.ts'
 import type { Log } from '../../lib/log.ts'
 import { RoundRobin } from '../../lib/round-robin.ts'
 import { clientNetworkOf } from './netblock.ts'
@@ -39,13 +40,12 @@ const DATAGRAMS_PER_TURN = 16
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 /** With `n` networks that have filled their shares one after the other, `ln n` times the room is in use. */
 const ROOMS_MAX = 10
-const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 /** Interval at which the addresses of the host are read again. */
 const RESCAN_INTERVAL_MS = 10_000
 
 /** @throws the error of binding; no socket stays open then */
 export function openUdpService(options: UdpOptions): Promise<UdpService> {
-  return WILDCARDS.has(options.host) ? openEach(options) : openSocket(options, options.host)
+  return isWildcard(options.host) ? openEach(options) : openSocket(options, options.host)
 }
 
 /** Follows the addresses of the host: new ones are bound, and the sockets of former ones are closed. */
