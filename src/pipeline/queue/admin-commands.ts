@@ -7,6 +7,7 @@ import { type DeliveryChange, recordDeliveries } from '../../resources/events/re
 import { command, type QueueKey, queueKeyText, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/model/schema.ts'
 import type { DeliveryKey } from './hold.ts'
+import { ANY_MAIL } from './hold-rows.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 
 export interface AdminAction {
@@ -17,7 +18,6 @@ export interface AdminAction {
 }
 
 const weigh = ({ limit }: StepInput) => limit
-const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export const adminCommands = {
   /** Makes deferred deliveries due now. Their retry schedule does not change. */

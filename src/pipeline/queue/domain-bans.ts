@@ -5,16 +5,14 @@
  */
 import { isWithinDomain } from '../../protocols/dns/name.ts'
 import type { DomainBan } from '../../resources/domains/banned.ts'
-import { command, type Tx } from '../../store/model/command.ts'
-import type { QueueHoldRow } from '../../store/model/schema/steering.ts'
+import { command } from '../../store/model/command.ts'
 import { endHold, startHold } from './hold.ts'
-import { isSameSelector, listHolds } from './hold-rows.ts'
-import { ANY_MAIL } from './service-mode.ts'
+import { ANY_MAIL, findPause } from './hold-rows.ts'
 
 export const domainBanCommands = {
   /** Bans a domain, or returns the ban that is in force. After the commit no attempt starts for its mail. */
   banDomain: command<DomainBan, { ban: DomainBan; isNew: boolean }>(async (tx, ban) => {
-    const known = await findBan(tx, ban.domain)
+    const known = await findPause(tx.db, { ...ANY_MAIL, senderDomain: ban.domain })
     if (known) {
       const { reason, createdAt } = known
       return { ban: { domain: ban.domain, reason, createdAt }, isNew: false }
@@ -31,21 +29,14 @@ export const domainBanCommands = {
    * @returns false when the domain is not banned
    */
   liftDomainBan: command<{ domain: string; now: number }, boolean>(async (tx, { domain, now }) => {
-    const known = await findBan(tx, domain)
+    const known = await findPause(tx.db, { ...ANY_MAIL, senderDomain: domain })
     if (known) await endHold(tx, known.id, now)
     return known !== undefined
   }),
 }
 
-/** Why the domain cannot be banned; undefined when it can. */
+/** Returns why the domain cannot be banned; undefined when it can. */
 export function banRefusalOf(domain: string, mailHost: string): string | undefined {
   if (!isWithinDomain(mailHost, domain)) return undefined
   return `${domain} cannot be banned, because the service sends its own email from ${mailHost}.`
-}
-
-async function findBan({ db }: Tx, senderDomain: string): Promise<QueueHoldRow | undefined> {
-  const wanted = { ...ANY_MAIL, senderDomain }
-  return (await listHolds(db)).find(
-    hold => hold.releasedAt === null && hold.isPause === 1 && isSameSelector(hold, wanted),
-  )
 }

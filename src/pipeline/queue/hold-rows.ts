@@ -29,6 +29,9 @@ export interface Holds {
   heldMs(mail: HeldMail, now: number): number
 }
 
+/** Selects all mail. */
+export const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
+
 /** Compiled once, because each claim runs it. */
 const ALL_HOLDS = CompiledQuery.raw(
   'select id, domain, account_id, broadcast_id, email_id, entered_before, sender_domain, reason, origin, is_pause, created_at, released_at from queue_holds',
@@ -36,6 +39,13 @@ const ALL_HOLDS = CompiledQuery.raw(
 
 export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
   return (await db.executeQuery(ALL_HOLDS)).rows
+}
+
+/** Finds the active hold on this mail that is not listed among the holds of the operator. */
+export async function findPause(db: Db, selector: MailSelector): Promise<QueueHoldRow | undefined> {
+  return (await listHolds(db)).find(
+    hold => hold.releasedAt === null && hold.isPause === 1 && isSameSelector(hold, selector),
+  )
 }
 
 /** A hold with the names of what it is about. */

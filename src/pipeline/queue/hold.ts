@@ -4,7 +4,7 @@ import { command, type QueueKey, queueKeyText, type Tx } from '../../store/model
 import type { MailSelector, QueueHoldRow } from '../../store/model/schema/steering.ts'
 import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { mailOf } from './hold-filter.ts'
-import { holdsOf, isSameSelector, listActiveHolds, listHolds } from './hold-rows.ts'
+import { ANY_MAIL, holdsOf, isSameSelector, listActiveHolds, listHolds } from './hold-rows.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
 /**
@@ -92,18 +92,14 @@ export async function holdEmails(
   const wanted = new Map(emailIds.map(emailId => [idKey(emailId), emailId]))
   for (const hold of await listActiveHolds(tx.db)) {
     const { emailId } = hold
-    if (emailId && isSameSelector(hold, ofEmail(emailId))) wanted.delete(idKey(emailId))
+    if (emailId && isSameSelector(hold, { ...ANY_MAIL, emailId })) wanted.delete(idKey(emailId))
   }
   const holds = [...wanted.values()].map((emailId): QueueHoldRow => {
     const times = { createdAt: now, releasedAt: null }
-    return { ...ofEmail(emailId), ...times, id: tx.newId(now), reason, origin: 'automatic', isPause: 0 }
+    return { ...ANY_MAIL, emailId, ...times, id: tx.newId(now), reason, origin: 'automatic', isPause: 0 }
   })
   await tx.rows.insert('queueHolds', holds)
   for (const hold of holds) announceHold(tx, hold)
-}
-
-function ofEmail(emailId: Id): MailSelector {
-  return { domain: null, accountId: null, broadcastId: null, emailId }
 }
 
 /** Runs inside a command. The caller then returns the held deliveries to the queue (`QueueAdmin.resume`). */

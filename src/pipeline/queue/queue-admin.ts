@@ -14,9 +14,9 @@ import { type Db, DELIVERY_CLASS } from '../../store/model/schema.ts'
 import type { AdminAction, adminCommands } from './admin-commands.ts'
 import type { domainBanCommands } from './domain-bans.ts'
 import type { holdCommands, NewHold } from './hold.ts'
-import { coversQueueKey } from './hold-rows.ts'
+import { ANY_MAIL, coversQueueKey } from './hold-rows.ts'
 import { type DueQueueKey, stepDueQueueKeys } from './queue-key-rows.ts'
-import { ANY_MAIL, type ServiceMode, type serviceModeCommands } from './service-mode.ts'
+import type { ServiceMode, serviceModeCommands } from './service-mode.ts'
 import type { QueuePosition, StepInput } from './waiting-mail.ts'
 
 export type QueueAdminCommands = typeof holdCommands &

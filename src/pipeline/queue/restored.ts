@@ -7,6 +7,7 @@ import { command, type Tx } from '../../store/model/command.ts'
 import type { MailSelector } from '../../store/model/schema/steering.ts'
 import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { startHold } from './hold.ts'
+import { ANY_MAIL } from './hold-rows.ts'
 
 export interface RestoredMail {
   deliveries: number
@@ -16,8 +17,6 @@ export interface RestoredMail {
   /** Broadcasts that were being sent, or are paused or due: their further emails are held, too. */
   broadcastIds: Id[]
 }
-
-const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export const restoredCommands = {
   /**

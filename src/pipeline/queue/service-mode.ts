@@ -7,11 +7,10 @@
  * `ServiceModeWatch` for the listeners, which ask for the mode at every request.
  */
 import { command, MISSED, type Tx } from '../../store/model/command.ts'
-import type { MailSelector } from '../../store/model/schema/steering.ts'
 import type { Db } from '../../store/model/schema.ts'
 import { readSetting, writeSetting } from '../../store/reading/settings.ts'
 import { endHold, startHold } from './hold.ts'
-import { isSameSelector, listHolds } from './hold-rows.ts'
+import { ANY_MAIL, findPause } from './hold-rows.ts'
 
 export const SERVICE_MODES = ['normal', 'draining', 'read-only'] as const
 
@@ -30,8 +29,6 @@ export const CLOSED_RETRY_SECONDS = 60
 
 const KEY = 'service_mode'
 export const NORMAL_MODE: ServiceMode = { mode: 'normal', since: null, reason: null }
-/** Selects all mail. */
-export const ANY_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export async function readServiceMode(db: Db): Promise<ServiceMode> {
   const stored = await readSetting(db, KEY)
@@ -92,19 +89,14 @@ export const serviceModeCommands = {
 }
 
 async function holdAll(tx: Tx, now: number): Promise<void> {
-  if (await findHoldOfAll(tx)) return
+  if (await findPause(tx.db, ANY_MAIL)) return
   const hold = { ...ANY_MAIL, id: tx.newId(now), reason: 'the service is read-only' }
   await startHold(tx, { ...hold, origin: 'operator', createdAt: now, isPause: 1, releasedAt: null })
 }
 
 async function releaseAll(tx: Tx, now: number): Promise<void> {
-  const hold = await findHoldOfAll(tx)
+  const hold = await findPause(tx.db, ANY_MAIL)
   if (hold) await endHold(tx, hold.id, now)
-}
-
-/** There is at most one, since operators cannot hold all mail in another way. */
-async function findHoldOfAll({ db }: Tx) {
-  return (await listHolds(db)).find(hold => hold.releasedAt === null && isSameSelector(hold, ANY_MAIL))
 }
 
 interface ModeSource {
