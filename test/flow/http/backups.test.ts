@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findBackup, listBackups } from '../../../src/store/backup/layout.ts'
 import { verifyBackup } from '../../../src/store/backup/verify.ts'
-import { isOnPostgres } from '../../kit/database.ts'
 import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('backups on a schedule')
-const sqliteOnly = { skip: isOnPostgres ? 'PostgreSQL has its own tools' : undefined }
 const HOUR_MS = 3_600_000
 /** Step by which the clock goes on while the test waits, so that the service looks at its schedule. */
 const STEP_MS = 5_000
@@ -56,69 +54,57 @@ async function start(t: TestContext, env: Record<string, string> = {}) {
   }
 }
 
-test(
-  'the service backs itself up at each time, and removes old backups',
-  async t => {
-    const { mailhorn, folder, next, made } = await start(t)
-    const [first] = await next()
-    const id = await mailhorn.send({
-      from: 'ann@here.example',
-      to: 'delivered@simulator.test',
-      subject: 'hi',
-      text: 'hello',
-    })
-    await mailhorn.emailWhen(id, 'delivered')
-    mailhorn.clock.advance(6 * HOUR_MS)
-    const [, second] = await next(first)
-    mailhorn.clock.advance(6 * HOUR_MS)
-    await next(second)
-    const names = await until(() => {
-      const left = listBackups(folder).map(({ name }) => name)
-      return left.length === 2 ? left : undefined
-    })
-    assert.not.ok(names.includes(first!))
-    assert.equal((await verifyBackup(findBackup(folder), null)).faults, [])
-    const { message } = await made()
-    assert.match(message, /^The last backup was made \d+ (?:minute|hour)s? ago\.$/)
-  },
-  sqliteOnly,
-)
+test('the service backs itself up at each time, and removes old backups', async t => {
+  const { mailhorn, folder, next, made } = await start(t)
+  const [first] = await next()
+  const id = await mailhorn.send({
+    from: 'ann@here.example',
+    to: 'delivered@simulator.test',
+    subject: 'hi',
+    text: 'hello',
+  })
+  await mailhorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(6 * HOUR_MS)
+  const [, second] = await next(first)
+  mailhorn.clock.advance(6 * HOUR_MS)
+  await next(second)
+  const names = await until(() => {
+    const left = listBackups(folder).map(({ name }) => name)
+    return left.length === 2 ? left : undefined
+  })
+  assert.not.ok(names.includes(first!))
+  assert.equal((await verifyBackup(findBackup(folder), null)).faults, [])
+  const { message } = await made()
+  assert.match(message, /^The last backup was made \d+ (?:minute|hour)s? ago\.$/)
+})
 
-test(
-  'with a passphrase, backups have the secret key',
-  async t => {
-    const { folder, next } = await start(t, { MAILHORN_BACKUP_PASSPHRASE: PASSPHRASE })
-    await next()
-    const { faults, secret } = await verifyBackup(findBackup(folder), PASSPHRASE)
-    assert.equal([faults, secret !== null], [[], true])
-  },
-  sqliteOnly,
-)
+test('with a passphrase, backups have the secret key', async t => {
+  const { folder, next } = await start(t, { MAILHORN_BACKUP_PASSPHRASE: PASSPHRASE })
+  await next()
+  const { faults, secret } = await verifyBackup(findBackup(folder), PASSPHRASE)
+  assert.equal([faults, secret !== null], [[], true])
+})
 
-test(
-  'a backup that fails is an alert, which lasts until one is made',
-  async t => {
-    const { mailhorn, folder, next, alerts, made } = await start(t)
-    await next()
-    await made()
-    rmSync(folder, { recursive: true })
-    writeFileSync(folder, 'in the way')
-    mailhorn.clock.advance(6 * HOUR_MS)
-    const [alert] = await until(async () => {
-      mailhorn.clock.advance(STEP_MS)
-      const active = (await alerts()).filter((one: { active: boolean }) => one.active)
-      return active.length > 0 ? active : undefined
-    })
-    assert.is(alert.provider, folder)
-    assert.match(alert.reply, /^The scheduled backup failed at .*Z: the backup to .* failed: /)
-    rmSync(folder)
-    await until(async () => {
-      mailhorn.clock.advance(STEP_MS)
-      return (await alerts()).every((one: { active: boolean }) => !one.active)
-    })
-    assert.is(listBackups(folder).length, 1)
-  },
-  sqliteOnly,
-)
+test('a backup that fails is an alert, which lasts until one is made', async t => {
+  const { mailhorn, folder, next, alerts, made } = await start(t)
+  await next()
+  await made()
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'in the way')
+  mailhorn.clock.advance(6 * HOUR_MS)
+  const [alert] = await until(async () => {
+    mailhorn.clock.advance(STEP_MS)
+    const active = (await alerts()).filter((one: { active: boolean }) => one.active)
+    return active.length > 0 ? active : undefined
+  })
+  assert.is(alert.provider, folder)
+  assert.match(alert.reply, /^The scheduled backup failed at .*Z: the backup to .* failed: /)
+  rmSync(folder)
+  await until(async () => {
+    mailhorn.clock.advance(STEP_MS)
+    return (await alerts()).every((one: { active: boolean }) => !one.active)
+  })
+  assert.is(listBackups(folder).length, 1)
+})
 
 test.run()
