@@ -1,5 +1,5 @@
 /** Reads what a check of a backup needs of its database, of whichever kind it is. */
-import { sha256 } from '../blobs/staged.ts'
+import { blobName, sha256 } from '../blobs/staged.ts'
 import {
   blobFilesInCopy,
   contentsOfDump,
@@ -33,8 +33,7 @@ export function readCopy(file: string): CopyContents {
 }
 
 function* damagedIn(file: string): Generator<string> {
-  for (const { name, body } of inlineBlobsInCopy(file))
-    if (Buffer.from(sha256(body!)).toString('hex') !== name) yield name
+  for (const { name, body } of inlineBlobsInCopy(file)) if (blobName(sha256(body!)) !== name) yield name
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Reads rows of a dump that `pg_dump` made, by `pg_restore`, without a server. */
 import { StringDecoder } from 'node:string_decoder'
-import { sha256 } from '../blobs/staged.ts'
+import { blobName, sha256 } from '../blobs/staged.ts'
 import type { LargeBlob } from './dump.ts'
 import { outputOf, requireTool } from './tools.ts'
 
@@ -46,7 +46,7 @@ function addBlob(
 ) {
   const name = hash!.slice(HEX_PREFIX.length)
   if (body === null) contents.largeBlobs.push({ name, sizeBytes: Number(size_bytes) })
-  else if (Buffer.from(sha256(bytesOf(body))).toString('hex') !== name) contents.damagedBlobs.push(name)
+  else if (blobName(sha256(bytesOf(body))) !== name) contents.damagedBlobs.push(name)
 }
 
 function bytesOf(body: string | undefined): Buffer {

@@ -7,7 +7,7 @@ import { blobName } from '../blobs/staged.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { openPool, READING, type SqlQuery } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
-import { OWN_SCHEMA, RESTORE_MARK } from './own-schema.ts'
+import { OWN_SCHEMA, quotedName, RESTORE_MARK } from './own-schema.ts'
 import { forOperator, requireServer } from './start.ts'
 import { outputOf, requireTool } from './tools.ts'
 
@@ -119,7 +119,7 @@ async function tablesIn(query: SqlQuery): Promise<string[]> {
 }
 
 function dumpArgs({ id, schema, tables }: { id: string; schema: string; tables: readonly string[] }) {
-  const quoted = (name: string) => `"${schema.replaceAll('"', '""')}"."${name.replaceAll('"', '""')}"`
+  const quoted = (name: string) => `${quotedName(schema)}.${quotedName(name)}`
   return [
     ...['--format=custom', `--compress=${COMPRESSION}`, '--no-password', '--no-owner', '--no-privileges'],
     ...[`--snapshot=${id}`, `--lock-wait-timeout=${LOCK_WAIT}`, `--exclude-table-data=${quoted(PIECES)}`],

@@ -6,7 +6,7 @@ import { StartFault } from '../../lib/start-fault.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { writePieces } from './blobs.ts'
 import { openPool, type PostgresPool, type SqlQuery } from './connection.ts'
-import { OWN_SCHEMA, RESTORE_MARK } from './own-schema.ts'
+import { OWN_SCHEMA, quotedName, RESTORE_MARK } from './own-schema.ts'
 import { forOperator, prepareDatabase, requireServer } from './start.ts'
 import { outputOf, requireTool } from './tools.ts'
 
@@ -122,7 +122,7 @@ async function relations(query: SqlQuery): Promise<{ name: string; kind: string 
 /** Removes all tables: before the mark was there, the schema had none. */
 async function removeAll(query: SqlQuery) {
   for (const { name, kind } of await relations(query))
-    if (kind === 'r') await query({ sql: `drop table "${name.replaceAll('"', '""')}" cascade` })
+    if (kind === 'r') await query({ sql: `drop table ${quotedName(name)} cascade` })
 }
 
 /** The name alone would be taken for a connection string if it contained `=`. */
