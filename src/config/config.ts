@@ -76,13 +76,7 @@ export function changedConfig(
     if (value === undefined) continue
     const path = key.split('.').map(camelCase)
     const wanted = readOne(name, setting, value)
-    if (
-      isDeepStrictEqual(
-        path.reduce<unknown>((node, part) => (node as Tree)[part], config),
-        wanted,
-      )
-    )
-      continue
+    if (isDeepStrictEqual(valueAt(config, path), wanted)) continue
     changed.push(name)
     next = withValue(next as unknown as Tree, path, wanted) as unknown as Config
   }
@@ -99,6 +93,10 @@ function readOne(name: string, setting: Setting<unknown>, value: string): unknow
     if (!(error instanceof SettingFault)) throw error
     throw new ConfigError(`${name}: ${error.message}`)
   }
+}
+
+function valueAt(config: Config, path: readonly string[]): unknown {
+  return path.reduce<unknown>((node, part) => (node as Tree)[part], config)
 }
 
 function withValue(tree: Tree, [first, ...rest]: readonly string[], value: unknown): Tree {

@@ -22,12 +22,12 @@ export function plannedSettings(own: OwnName, run: RunMode): Record<string, stri
   return { ...Object.fromEntries(settingsOf(own)), ...(run === 'docker' && PUBLISHED) }
 }
 
-/** File that the settings are stored in. */
+/** Returns the file that the settings are stored in. */
 export function settingsPlace(run: RunMode): string {
   return run === 'docker' ? '.env, beside compose.yaml' : SETTINGS_FILE
 }
 
-/** Commands for ufw, and those for nftables. */
+/** Returns the commands for ufw, and those for nftables. */
 export function firewallCommands(own: Pick<OwnName, 'https'>): string {
   const ports = tcpPorts(own).join(',')
   return [
@@ -40,7 +40,7 @@ export function firewallCommands(own: Pick<OwnName, 'https'>): string {
   ].join('\n')
 }
 
-/** Command that starts the running service again with new settings. */
+/** These commands start the running service again with new settings. */
 export const RESTART: Record<RunMode, string> = {
   package: 'systemctl restart mailhorn',
   docker: 'docker compose up -d',

@@ -41,7 +41,10 @@ export interface SetupRoutesOptions {
 
 export function setupRoutes(options: SetupRoutesOptions): Route[] {
   const { describe, differingOf, examine, examineHost } = options
-  const ownOf = (answers: GivenAnswers) => ownNameOf(answers, describe().interface_addresses)
+  const setupOf = (answers: GivenAnswers) => {
+    const own = ownNameOf(answers, describe().interface_addresses)
+    return { own, differing: differingOf(Object.fromEntries(settingsOf(own, answers.run))) }
+  }
   return [
     {
       method: 'GET',
@@ -65,8 +68,8 @@ export function setupRoutes(options: SetupRoutesOptions): Route[] {
       async handle(request) {
         requireOperator(request)
         const answers = readAnswers(await request.body())
-        const own = ownOf(answers)
-        return ok(planView(own, answers.run, differingOf(Object.fromEntries(settingsOf(own, answers.run)))))
+        const { own, differing } = setupOf(answers)
+        return ok(planView(own, answers.run, differing))
       },
     },
     {
@@ -81,9 +84,8 @@ export function setupRoutes(options: SetupRoutesOptions): Route[] {
       async handle(request) {
         requireOperator(request)
         const answers = readAnswers(await request.body())
-        const own = ownOf(answers)
-        const isRunning = isApplied(differingOf(Object.fromEntries(settingsOf(own, answers.run))))
-        const report = isRunning ? examine() : examineHost(plannedSettings(own, answers.run), own)
+        const { own, differing } = setupOf(answers)
+        const report = isApplied(differing) ? examine() : examineHost(plannedSettings(own, answers.run), own)
         return ok({ object: 'doctor', ...(await report) })
       },
     },

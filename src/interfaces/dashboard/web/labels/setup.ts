@@ -58,7 +58,7 @@ export function stateOf(
   return { isDone: true, label: 'OK', tone: 'good' }
 }
 
-/** Whether the service has the settings and no check fails. */
+/** Tells whether the service has the settings and no check fails. */
 export function isReady(plan: SetupPlan, report: Doctor): boolean {
   return plan.applied && report.status !== 'failed'
 }

@@ -34,6 +34,17 @@ interface ReasonProps {
   explanation: Email['explanation']
 }
 
+/** Last reply of an MX host to a recipient; nothing before there is one. */
+export function HostReply({ mx_host, reply }: Pick<Recipient, 'mx_host' | 'reply'>) {
+  if (!reply) return null
+  return (
+    <p class="mono quiet">
+      {mx_host && `${mx_host}: `}
+      {reply}
+    </p>
+  )
+}
+
 export function Recipients({ email, reload }: { email: Email; reload: () => void }) {
   const isOnly = email.recipients.length === 1
   return (
@@ -78,12 +89,7 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
           <Reason explanation={explanation} />
         </p>
       )}
-      {reply && (
-        <p class="mono quiet">
-          {mx_host && `${mx_host}: `}
-          {reply}
-        </p>
-      )}
+      <HostReply {...{ mx_host, reply }} />
       {transcripts.length > 0 && (
         <details open={isOnly && transcripts.length === 1 && status !== 'delivered'}>
           <summary class="small quiet">{counted(transcripts.length, 'attempt')} (SMTP transcript)</summary>

@@ -14,7 +14,7 @@ import { counted } from '../labels/numbers.ts'
 import { type CheckedSetup, isReady } from '../labels/setup.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { AddDomain } from './domains.tsx'
-import { Reason } from './recipients.tsx'
+import { HostReply, Reason } from './recipients.tsx'
 
 /** Interval at which the checks are repeated while the email waits for them. */
 const CHECK_EVERY_MS = 10_000
@@ -201,12 +201,7 @@ function Delivery({ id }: { id: string }) {
           <p>
             <Reason explanation={explanation} />
           </p>
-          {reply && (
-            <p class="mono quiet">
-              {mx_host && `${mx_host}: `}
-              {reply}
-            </p>
-          )}
+          <HostReply {...{ mx_host, reply }} />
           {status === 'delivered' && (
             <p class="quiet">
               In the original of the message, SPF, DKIM and DMARC must say “pass”; at Gmail, this is “Show
