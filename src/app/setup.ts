@@ -24,7 +24,7 @@ export function setupRoutesOf(
   })
 }
 
-/** Returns the answers that lead to the configuration, with the public addresses of the host if it has none. */
+/** Returns the answers that lead to the configuration. Without addresses, it has those of the host. */
 function answersIn({ mailHost, dns, acme, http }: Config, assigned: string[]) {
   const addresses = dns.addresses.length > 0 ? [...dns.addresses] : publicOnesOf(assigned).found
   const hosts = [...new Set(dns.listen.map(({ host }) => host))]
