@@ -109,6 +109,8 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
     MAILHORN_SMTP_SUBMISSION_LISTEN: '',
     MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
     MAILHORN_DNS_RESOLVERS: zone.server,
+    // All queries come from the scripted resolver, which has one address and no cache.
+    MAILHORN_DNS_RESPONSES_PER_SECOND: '0',
     MAILHORN_ADMIN_PASSWORD: admin.password,
     MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
     MAILHORN_DELIVERY_PORT: String(options.mxPort ?? 1),

@@ -34,7 +34,6 @@ async function setUp(t: TestContext, mx = MX) {
         MAILHORN_DELIVERY_PORT: String(port25),
         MAILHORN_DNS_ADDRESSES: '127.0.0.1',
         MAILHORN_DNS_RECORDS: `@ MX 10 ${mx}.; ${mx}. A 127.0.0.1`,
-        MAILHORN_DNS_RESPONSES_PER_SECOND: '0',
         MAILHORN_HTTP_TLS_LISTEN: `127.0.0.1:${port}`,
       },
     }),

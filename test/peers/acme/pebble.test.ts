@@ -32,7 +32,6 @@ async function setUp(t: TestContext, env: Record<string, string>, settings: Reco
         MAILHORN_ACME_LISTEN: `127.0.0.1:${httpPort}`,
         MAILHORN_DNS_LISTEN: `127.0.0.1:${dnsPort}`,
         MAILHORN_DNS_ADDRESSES: '127.0.0.1',
-        MAILHORN_DNS_RESPONSES_PER_SECOND: '0',
         MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
         ...env,
       },
