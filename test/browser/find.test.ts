@@ -284,6 +284,27 @@ test('the keyboard: help, rows, every place, and saving an editor', async t => {
   assert.equal(faults, [])
 })
 
+test('focus: the heading has it, too, after a page that was left before it was drawn', async t => {
+  const { page, faults, close } = await browser.signIn(scene.mailhorn, '/')
+  t.after(close)
+  await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await bouncedLink(page).waitFor()
+  await page.locator('h1:focus').waitFor()
+  await page.keyboard.press('j')
+  await page.locator('main .list a:focus').waitFor()
+  await page.evaluate(`(async () => {
+    for (const key of ['g', 's', 'g', 'e']) {
+      document.dispatchEvent(new KeyboardEvent('keydown', { key }))
+      await new Promise(resolve => queueMicrotask(() => queueMicrotask(resolve)))
+    }
+  })()`)
+  await page.locator('h1:focus').waitFor()
+  assert.match(page.url(), /\/emails$/)
+  assert.equal(faults, [])
+})
+
 test('focus: links lead to the heading, dialogs begin with a field or the safe choice and give it back, lists are near', async t => {
   const { ids, mailhorn } = scene
   const { page, close } = await browser.signIn(mailhorn, '/emails')

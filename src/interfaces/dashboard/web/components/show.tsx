@@ -1,6 +1,6 @@
 /** Read-only components: badges, times, facts, cards and page headers. */
 import type { ComponentChildren, Ref } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import type { Tone } from '../labels/status.ts'
 import { exactTime, fullTime } from '../labels/time.ts'
@@ -35,7 +35,7 @@ interface HeadProps {
   children?: ComponentChildren
 }
 
-/** Path of the page that was last shown. */
+/** Path of the page that is shown; empty between two pages. */
 let shownPath: string | undefined
 
 /**
@@ -48,11 +48,16 @@ export function useTitle(title: string): Ref<HTMLHeadingElement> {
   useEffect(() => {
     document.title = `${title} · Mailhorn`
   }, [title])
-  useEffect(() => {
-    const isNew = shownPath !== undefined && shownPath !== location.pathname
-    shownPath = location.pathname
+  // An ordinary effect runs a frame later and not at all on a page that has been left by then.
+  useLayoutEffect(() => {
+    const path = location.pathname
+    const isNew = shownPath !== undefined && shownPath !== path
+    shownPath = path
     const isBusy = document.activeElement?.matches('main :is(input, textarea, select), dialog *')
     if (isNew && !isBusy) heading.current?.focus({ preventScroll: true })
+    return () => {
+      if (location.pathname !== path) shownPath = ''
+    }
   }, [])
   return heading
 }
