@@ -3,12 +3,15 @@ import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { testChannels } from '../pipeline/alerts/channel-test.ts'
+import { type AlertRelay, createAlertRelay } from '../pipeline/alerts/relay.ts'
 import { type AlertWebhook, createAlertWebhook, sendAlertNotices } from '../pipeline/alerts/webhook.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { parseMailbox } from '../protocols/smtp/address.ts'
 import { ALERT_CHANGED } from '../resources/alerts/operator-alerts.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { AppContext, Sending } from './context.ts'
+import { readAuthorities } from './delivery.ts'
 import { noticeSender } from './notifications.ts'
 
 const MINUTE_MS = 60_000
@@ -18,16 +21,17 @@ const HOUR_MS = 60 * MINUTE_MS
  * Starts to send alerts to the webhook of the configuration, if there is one and the process delivers mail.
  * @param baseUrl URL of the API
  * @returns the routes of alerts
- * @throws when the address of the sender of notices is invalid
+ * @throws when the address of a sender is invalid
  */
 export function startAlerts(context: AppContext, sending: Sending, baseUrl: string): Route[] {
   const { config, store, clock, newId } = context
   const { db, run } = store
   const { accept, preparation } = sending
   const webhook = openAlertWebhook(context, baseUrl)
+  const relay = openAlertRelay(context)
   const mail = { db, from: noticeSender(config), accept, preparation }
   if (webhook && config.roles.includes('all')) startNotices(context, webhook)
-  return alertRoutes({ db, run, clock, test: () => testChannels({ webhook, mail, clock, newId }) })
+  return alertRoutes({ db, run, clock, test: () => testChannels({ webhook, mail, relay, clock, newId }) })
 }
 
 function startNotices({ config, store, clock, log, stack }: AppContext, webhook: AlertWebhook): void {
@@ -60,5 +64,31 @@ function openAlertWebhook({ config, clock, stack }: AppContext, baseUrl: string)
     installation: { name: mailHost, alertsUrl: `${baseUrl}/dashboard/deliverability` },
     outbound,
     clock,
+  })
+}
+
+/**
+ * @returns undefined when no smart host is configured for alerts
+ * @throws when the address of the sender is invalid
+ */
+export function openAlertRelay({
+  config,
+  clock,
+  stack,
+}: Pick<AppContext, 'config' | 'clock' | 'stack'>): AlertRelay | undefined {
+  const { alerts, mailHost, dns, delivery } = config
+  if (alerts.smartHost === null) return undefined
+  const own = alerts.smartHostFrom === '' ? noticeSender(config) : parseMailbox(alerts.smartHostFrom)
+  if ('fault' in own) throw new Error(`alerts.smart_host_from: ${own.fault}`)
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  stack.defer(resolver.close)
+  return createAlertRelay({
+    smartHost: alerts.smartHost,
+    from: own,
+    localName: mailHost,
+    resolver,
+    clock,
+    authorities: readAuthorities(delivery.caFile),
+    random: Math.random,
   })
 }

@@ -5,10 +5,13 @@ import { diskSpace, diskSync } from '../interfaces/doctor/machine.ts'
 import { MachineWatch } from '../interfaces/doctor/machine-watch.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
+import { type AlertFallback, createAlertFallback } from '../pipeline/alerts/fallback.ts'
+import { createQueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound, type Outbound } from '../protocols/http-client/outbound.ts'
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
 import type { Db } from '../store/model/schema.ts'
+import { openAlertRelay } from './alerts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { backupsOf, certificateOf, clockOf } from './doctor.ts'
 import { noticeSender } from './notifications.ts'
@@ -32,7 +35,8 @@ export function startMachineWatch(
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
   const checks = machineChecks(config, { db, clock, outbound, isBackingUp })
-  const watch = new MachineWatch({ db, run, checks, from, accept, preparation, clock, log })
+  const fallback = openFallback(context)
+  const watch = new MachineWatch({ db, run, checks, from, accept, preparation, fallback, clock, log })
   const sweeper = startSweeper({
     task: 'watch the machine',
     sweep: () => watch.sweep(),
@@ -47,6 +51,22 @@ export function startMachineWatch(
   stack.defer(sweeper.stop)
   stack.defer(resolver.close)
   stack.defer(outbound.close)
+}
+
+function openFallback(context: AppContext): AlertFallback | undefined {
+  const { config, store, clock, newId, log } = context
+  const relay = openAlertRelay(context)
+  if (!relay) return undefined
+  const { db, run } = store
+  return createAlertFallback({
+    relay,
+    mailHost: config.mailHost,
+    db,
+    clock,
+    log,
+    afterMs: config.alerts.smartHostAfterMinutes * MINUTE_MS,
+    queueAdmin: createQueueAdmin({ db, run, clock, newId }),
+  })
 }
 
 /** Lists what is checked, each with the alert that it raises and the time between two checks. */

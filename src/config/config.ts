@@ -279,10 +279,11 @@ function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
 }
 
 /** Reports smart hosts that are one of the own listeners. */
-function returningSmartHosts({ delivery, smartHosts, smtp, mailHost }: Config): string[] {
+function returningSmartHosts({ delivery, alerts, smartHosts, smtp, mailHost }: Config): string[] {
   const machine = thisMachine(mailHost)
   const hosts = [
     ['delivery.smart_host', delivery.smartHost] as const,
+    ['alerts.smart_host', alerts.smartHost] as const,
     ...Object.entries(smartHosts).map(([name, { url }]) => [`smart_hosts.${name}.url`, url] as const),
   ]
   return hosts.flatMap(([key, host]) => {

@@ -309,11 +309,16 @@ export const schema = {
     webhookSecret: signingSecret(
       'Secret that signs the requests to `alerts.webhook_url` like those of [webhooks](webhooks.md): `whsec_` and the base64 of at least 24 bytes.',
     ),
-    repeatHours: integer(24, 'Time after which an alert that lasts is sent again.', {
-      min: 1,
-      max: 720,
-      unit: 'hours',
-    }),
+    smartHost: smartHost(
+      'Smart host for [alerts by email](monitoring.md#send-alert-emails-through-a-smart-host) that this service does not deliver, a URL like `delivery.smart_host`.',
+    ),
+    smartHostFrom: text('', 'Sender of alerts through `alerts.smart_host`.', { shown: '`notices.from`' }),
+    smartHostAfterMinutes: integer(
+      15,
+      'Time that the queue has to deliver an alert before it is sent through `alerts.smart_host`.',
+      { min: 1, max: 1_440, unit: 'minutes' },
+    ),
+    repeatHours: integer(24, 'Interval of notices of a lasting alert.', { min: 1, max: 720, unit: 'hours' }),
   },
   tracking: {
     baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', { shown: '`http.base_url`' }),

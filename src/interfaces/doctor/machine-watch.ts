@@ -5,7 +5,14 @@
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { mailOperators, NO_SENDER, type OperatorMailOptions } from '../../pipeline/alerts/operator-mail.ts'
+import type { AlertFallback } from '../../pipeline/alerts/fallback.ts'
+import {
+  listOperators,
+  mailOperators,
+  NO_SENDER,
+  type OperatorMail,
+  type OperatorMailOptions,
+} from '../../pipeline/alerts/operator-mail.ts'
 import {
   type alertCommands,
   hourOf,
@@ -13,7 +20,7 @@ import {
   type MachineAlert,
 } from '../../resources/alerts/operator-alerts.ts'
 import { listSilences, silenceOf } from '../../resources/alerts/silences.ts'
-import type { Run } from '../../store/model/command.ts'
+import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { DoctorFinding, Examination } from './finding.ts'
 
 interface WatchedCheck extends Examination {
@@ -25,6 +32,8 @@ interface WatchedCheck extends Examination {
 interface MachineWatchOptions extends OperatorMailOptions {
   run: Run<typeof alertCommands>
   checks: readonly WatchedCheck[]
+  /** Sends what this service does not deliver; undefined when no smart host is configured for alerts. */
+  fallback?: AlertFallback | undefined
   clock: Clock
   log: Log
 }
@@ -34,8 +43,9 @@ const LIMIT_MS = 20_000
 export class MachineWatch {
   readonly #options: MachineWatchOptions
   readonly #dueAt = new Map<WatchedCheck, number>()
-  /** Day of the last email about each kind and subject. */
-  readonly #mailedOn = new Map<string, string>()
+  /** Names of the emails of this day. */
+  readonly #mailed = new Set<string>()
+  #day = ''
 
   constructor(options: MachineWatchOptions) {
     this.#options = options
@@ -43,7 +53,8 @@ export class MachineWatch {
 
   /** Runs the checks that are due. Yields after each. @throws StorageUnavailable */
   async *sweep(): AsyncGenerator<void> {
-    const { checks, clock } = this.#options
+    const { checks, clock, fallback } = this.#options
+    await fallback?.check()
     for (const check of checks) {
       if (clock.monotonic() < (this.#dueAt.get(check) ?? 0)) continue
       this.#dueAt.set(check, clock.monotonic() + check.everyMs)
@@ -66,9 +77,7 @@ export class MachineWatch {
           { event: 'machine_alert_raised', kind: check.alert, subject: finding.subject },
           `${finding.message} ${finding.advice}`,
         )
-      const alert = this.#alertOf(check, finding)
-      await run('raiseAlert', alert)
-      if (!silenceOf(await listSilences(db, clock.now()), alert)) await this.#mailOperators(check, finding)
+      await this.#raise(check, finding)
     }
     const ended = await run('endAlerts', {
       kind: check.alert,
@@ -80,6 +89,21 @@ export class MachineWatch {
         { event: 'machine_alert_ended', kind: check.alert, subject },
         'The condition of an alert is over',
       )
+  }
+
+  /** An alert that cannot be stored, such as that of a full disk, is still sent through the smart host. */
+  async #raise(check: WatchedCheck, finding: DoctorFinding): Promise<void> {
+    const { db, run, clock, fallback } = this.#options
+    const alert = this.#alertOf(check, finding)
+    const isSilenced = async () => silenceOf(await listSilences(db, clock.now()), alert) !== undefined
+    try {
+      await run('raiseAlert', alert)
+      if (!(await isSilenced())) await this.#mailOperators(check, finding)
+    } catch (error) {
+      if (fallback && error instanceof StorageUnavailable && !(await isSilenced()))
+        await this.#relay(fallback, this.#mailOf(check, finding))
+      throw error
+    }
   }
 
   #alertOf({ alert }: WatchedCheck, finding: DoctorFinding) {
@@ -97,25 +121,41 @@ export class MachineWatch {
   }
 
   /** Sends an email a day while a condition lasts, also over restarts: its name is stored with it. */
-  async #mailOperators({ alert }: WatchedCheck, finding: DoctorFinding): Promise<void> {
-    const { clock, log } = this.#options
-    const day = new Date(clock.now()).toISOString().slice(0, 10)
-    const condition = `${alert} ${subjectOf(finding)}`
-    if (this.#mailedOn.get(condition) === day) return
-    const name = `${condition} ${day}`
-    const mailed = await mailOperators(this.#options, { ...noticeOf(finding), name })
-    if (!mailed)
+  async #mailOperators(check: WatchedCheck, finding: DoctorFinding): Promise<void> {
+    const { log, fallback } = this.#options
+    const { alert: kind } = check
+    const mail = this.#mailOf(check, finding)
+    if (this.#mailed.has(mail.name)) return
+    const mailed = await mailOperators(this.#options, mail)
+    if (!mailed) {
+      if (fallback) return this.#relay(fallback, mail)
+      this.#mailed.add(mail.name)
       log.warn(
-        { event: 'operator_mail_not_possible', kind: alert },
+        { event: 'operator_mail_not_possible', kind },
         `Operators cannot be told of an alert by email: ${NO_SENDER}`,
       )
-    const refused = mailed?.filter(({ fault }) => fault !== undefined) ?? []
+      return
+    }
+    const refused = mailed.filter(({ fault }) => fault !== undefined)
     for (const { fault } of refused)
       log.warn(
-        { event: 'operator_mail_refused', kind: alert, fault },
+        { event: 'operator_mail_refused', kind, fault },
         'The email that tells an operator of an alert was refused',
       )
-    if (refused.every(({ isFinal }) => isFinal)) this.#mailedOn.set(condition, day)
+    for (const operator of mailed) fallback?.watch(mail, operator)
+    if (fallback || refused.every(({ isFinal }) => isFinal)) this.#mailed.add(mail.name)
+  }
+
+  async #relay(fallback: AlertFallback, mail: OperatorMail): Promise<void> {
+    for (const { to } of await listOperators(this.#options.db)) fallback.watch(mail, { to, emailId: null })
+    this.#mailed.add(mail.name)
+  }
+
+  #mailOf({ alert }: WatchedCheck, finding: DoctorFinding): OperatorMail {
+    const day = new Date(this.#options.clock.now()).toISOString().slice(0, 10)
+    if (day !== this.#day) this.#mailed.clear()
+    this.#day = day
+    return { ...noticeOf(finding), name: `${alert} ${subjectOf(finding)} ${day}` }
   }
 }
 

@@ -7,28 +7,43 @@ import type { Id } from '../../lib/ids.ts'
 import type { Accept } from './accept.ts'
 import type { Preparation } from './prepare.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import type { Submission } from './submission.ts'
+import type { Accepted, Submission } from './submission.ts'
 
 export interface ServiceMail {
   accept: Pick<Accept, 'send'>
   preparation: Pick<Preparation, 'email'>
 }
 
+/** @returns the refusal; undefined when it is accepted */
+export async function sendServiceMail(
+  service: ServiceMail,
+  accountId: Id,
+  submission: Submission,
+  about: MailOccasion,
+): Promise<Refusal | undefined> {
+  const accepted = await acceptServiceMail(service, accountId, submission, about)
+  return isRefusal(accepted) ? accepted : undefined
+}
+
+interface MailOccasion {
+  kind: string
+  name: string
+}
+
 /**
  * @param about kind of the mail, and a name for its occasion: the same is not sent again within the time for
  *   which idempotency keys are stored
- * @returns the refusal; undefined when it is accepted
+ * @returns the ids of the first time when it was accepted before
  */
-export async function sendServiceMail(
+export async function acceptServiceMail(
   { accept, preparation }: ServiceMail,
   accountId: Id,
   submission: Submission,
-  about: { kind: string; name: string },
-): Promise<Refusal | undefined> {
+  about: MailOccasion,
+): Promise<Accepted | Refusal> {
   const prepared = await preparation.email(accountId, submission)
   const bodyHash = hash('sha256', about.name, 'buffer')
   const idempotency = { endpoint: about.kind, key: bodyHash.toString('hex'), bodyHash }
   const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
-  const accepted = await accept.send(sender, prepared, idempotency)
-  return isRefusal(accepted) ? accepted : undefined
+  return accept.send(sender, prepared, idempotency)
 }

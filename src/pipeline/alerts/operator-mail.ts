@@ -1,8 +1,10 @@
 /** Mails operators about alerts. Called by the machine watch, and by the test of the channels of alerts. */
+import type { Id } from '../../lib/ids.ts'
 import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
 import { findVerifiedDomain, VERIFIED_STATUSES } from '../../resources/domains/domain-rows.ts'
 import type { Db } from '../../store/model/schema.ts'
-import { type ServiceMail, sendServiceMail } from '../accept/service-mail.ts'
+import { isRefusal } from '../accept/refusal.ts'
+import { acceptServiceMail, type ServiceMail } from '../accept/service-mail.ts'
 import { newSubmission } from '../accept/submission.ts'
 
 export interface OperatorMailOptions extends ServiceMail {
@@ -11,15 +13,19 @@ export interface OperatorMailOptions extends ServiceMail {
   from: Mailbox
 }
 
-interface OperatorMail {
+export interface OperatorMail {
   subject: string
   text: string
   /** Name of the occasion: a mail with the same name is not sent again. */
   name: string
 }
 
-interface MailedOperator {
+export interface MailedOperator {
   email: string
+  /** Undefined when the address is not valid. */
+  to: Mailbox | undefined
+  /** Null when the mail was refused. */
+  emailId: Id | null
   /** Why the mail was refused; undefined when it was queued. */
   fault: string | undefined
   /** Whether another attempt is of no use, because the address is not valid. */
@@ -37,17 +43,11 @@ export async function mailOperators(
 ): Promise<MailedOperator[] | undefined> {
   const sender = await findSender(options)
   if (!sender) return undefined
-  const operators = await options.db
-    .selectFrom('users')
-    .select('email')
-    .where('operator', '=', 1)
-    .orderBy('id')
-    .execute()
   const mailed: MailedOperator[] = []
-  for (const { email } of operators) {
-    const to = parseMailbox(email)
-    if ('fault' in to) {
-      mailed.push({ email, fault: to.fault, isFinal: true })
+  for (const operator of await listOperators(options.db)) {
+    const { email, to } = operator
+    if (!to) {
+      mailed.push({ ...operator, emailId: null, isFinal: true })
       continue
     }
     const mail = newSubmission({
@@ -57,13 +57,29 @@ export async function mailOperators(
       text,
       headers: [['Auto-Submitted', 'auto-generated']],
     })
-    const refusal = await sendServiceMail(options, sender.accountId, mail, {
+    const accepted = await acceptServiceMail(options, sender.accountId, mail, {
       kind: 'operator-alert',
       name: `${name} ${email}`,
     })
-    mailed.push({ email, fault: refusal?.message, isFinal: false })
+    const [emailId = null] = isRefusal(accepted) ? [] : accepted.ids
+    const fault = isRefusal(accepted) ? accepted.message : undefined
+    mailed.push({ email, to, emailId, fault, isFinal: false })
   }
   return mailed
+}
+
+/** Lists the operators by age, each with the fault of an address that is not valid. */
+export async function listOperators(db: Db): Promise<Pick<MailedOperator, 'email' | 'to' | 'fault'>[]> {
+  const operators = await db
+    .selectFrom('users')
+    .select('email')
+    .where('operator', '=', 1)
+    .orderBy('id')
+    .execute()
+  return operators.map(({ email }) => {
+    const to = parseMailbox(email)
+    return 'fault' in to ? { email, to: undefined, fault: to.fault } : { email, to, fault: undefined }
+  })
 }
 
 /**

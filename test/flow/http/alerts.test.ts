@@ -2,10 +2,12 @@ import * as assert from 'uvu/assert'
 import { hourOf } from '../../../src/resources/alerts/operator-alerts.ts'
 import { addAccount } from '../../kit/accounts.ts'
 import { insertRows } from '../../kit/database.ts'
+import { startFakeMx } from '../../kit/fake-mx.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { startWebHost } from '../../kit/web-host.ts'
+import { CA_FILE } from '../../kit/webhook-sink.ts'
 
 const test = suite('alerts of operators')
 const HOUR_MS = 3_600_000
@@ -154,6 +156,34 @@ test('without a webhook, a test alert goes by email alone, and is no alert itsel
     [['email', true]],
   )
   assert.is((await call('GET', '/alerts')).body.total, 0)
+})
+
+test('a test alert goes through the smart host of alerts, with TLS and a login, and the answer is its reply', async t => {
+  const login = { user: 'ops', password: 'open sésame' }
+  const smartHost = await t.using(startFakeMx({ host: '127.0.0.2', tls: 'good', login }))
+  const userInfo = `${login.user}:${encodeURIComponent(login.password)}`
+  const mailhorn = await t.using(
+    startMailhorn({
+      zone: 'relay.there.test A 127.0.0.2',
+      env: {
+        MAILHORN_DELIVERY_CA_FILE: CA_FILE,
+        MAILHORN_ALERTS_SMART_HOST: `smtp://${userInfo}@relay.there.test:${smartHost.port}`,
+        MAILHORN_ALERTS_SMART_HOST_FROM: 'alerts@elsewhere.example',
+      },
+    }),
+  )
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('POST', '/alerts/test', { session })
+  const channel = body.channels.find((one: { channel: string }) => one.channel === 'smart_host')
+  assert.equal([channel.to, channel.accepted], [mailhorn.admin.email, true])
+  assert.match(channel.answer, /^250 /)
+  const [taken] = smartHost.messages
+  assert.equal(
+    [taken!.mailFrom, taken!.rcptTo, taken!.tls],
+    ['alerts@elsewhere.example', [mailhorn.admin.email], true],
+  )
+  assert.not.match(JSON.stringify(body), 'sésame')
+  assert.equal(smartHost.violations, [])
 })
 
 test('silences are for operators alone', async t => {

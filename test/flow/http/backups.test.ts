@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findBackup, listBackups } from '../../../src/store/backup/layout.ts'
 import { verifyBackup } from '../../../src/store/backup/verify.ts'
+import { startFakeMx } from '../../kit/fake-mx.ts'
 import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -105,6 +106,27 @@ test('a backup that fails is an alert, which lasts until one is made', async t =
     return (await alerts()).every((one: { active: boolean }) => !one.active)
   })
   assert.is(listBackups(folder).length, 1)
+})
+
+test('a backup that fails is mailed to operators through the smart host of alerts, when no domain can send', async t => {
+  const smartHost = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const { mailhorn, folder, next, made } = await start(t, {
+    MAILHORN_ALERTS_SMART_HOST: `smtp://127.0.0.2:${smartHost.port}?tls=opportunistic`,
+    MAILHORN_NOTICES_FROM: 'alerts@elsewhere.example',
+  })
+  await next()
+  await made()
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'in the way')
+  mailhorn.clock.advance(6 * HOUR_MS)
+  await until(() => {
+    mailhorn.clock.advance(STEP_MS)
+    return smartHost.messages.length > 0
+  })
+  const [taken] = smartHost.messages
+  assert.equal([taken!.mailFrom, taken!.rcptTo], ['alerts@elsewhere.example', [mailhorn.admin.email]])
+  assert.match(taken!.headers, /^Subject: Mailhorn needs attention: The scheduled backup failed/m)
+  assert.is(mailhorn.rows('select id from emails').length, 0)
 })
 
 test.run()

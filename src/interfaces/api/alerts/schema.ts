@@ -54,7 +54,7 @@ export const unsilenceSchema = z.object({
 })
 
 const channelSchema = z.object({
-  channel: z.enum(['webhook', 'email']),
+  channel: z.enum(['webhook', 'email', 'smart_host']),
   to: z.string().nullable().meta({ description: 'Operator to whom the email goes; null for the webhook.' }),
   accepted: z
     .boolean()

@@ -49,6 +49,8 @@ export function AlertsCard() {
   )
 }
 
+const CHANNELS = { webhook: 'Webhook', email: 'Email', smart_host: 'Smart host' }
+
 /** Says what each channel answered to a test alert. */
 function TestDialog({ test, onClose }: { test: AlertTest; onClose: () => void }) {
   return (
@@ -56,7 +58,7 @@ function TestDialog({ test, onClose }: { test: AlertTest; onClose: () => void })
       <div class="dialog-body">
         <Facts
           rows={test.channels.map(({ channel, to, accepted, answer }) => [
-            channel === 'webhook' ? 'Webhook' : `Email${to ? ` to ${to}` : ''}`,
+            `${CHANNELS[channel]}${to ? ` to ${to}` : ''}`,
             <>
               <Mark tone={accepted ? 'good' : 'bad'}>{accepted ? 'Accepted' : 'Failed'}</Mark> {answer}
             </>,
