@@ -107,7 +107,7 @@ function threadData(
  */
 export function zoneRecords(config: Config, serial: number, mtaStsId?: string): DnsRecord[] {
   const { mailHost, dns, delivery, regions, simulator } = config
-  const addresses = dns.addresses.length > 0 ? dns.addresses : publicAddresses()
+  const addresses = dns.addresses.length > 0 ? dns.addresses : interfaceAddresses().filter(isGlobalUnicast)
   const sources = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
   const sending = [...new Set([...addresses, ...sources.map(({ address }) => address)])]
   return providerRecords({
@@ -146,10 +146,11 @@ function withPolicies(config: Config, records: readonly DnsRecord[]): DnsThreadD
   return policies.map(({ id }) => ({ id, records: zoneRecords(config, 0, id) }))
 }
 
-/** Public addresses of the interfaces of this host; none behind NAT. */
-function publicAddresses(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap(entries => entries ?? [])
-  return all.map(({ address }) => address).filter(isGlobalUnicast)
+/** Addresses of the network interfaces, without loopback and link-local ones. Behind NAT none is public. */
+export function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap(found =>
+    (found ?? []).flatMap(({ address, internal }) => (internal || /^fe80:/i.test(address) ? [] : [address])),
+  )
 }
 
 /** Creates one resolver per server, so that a check can tell which servers see a record. */

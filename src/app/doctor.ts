@@ -3,7 +3,6 @@
  * of the composition root.
  */
 import { existsSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { isServiceRunning } from '../interfaces/cli/installation.ts'
@@ -55,9 +54,10 @@ import { listSnapshots, snapshotFolder } from '../store/opening/snapshots.ts'
 import { appliedMigrations } from '../store/opening/start-check.ts'
 import { publishedPolicy } from '../store/reading/settings.ts'
 import { parkedTasks } from './crashes.ts'
-import { policyOf, zoneRecords } from './dns.ts'
+import { interfaceAddresses, policyOf, zoneRecords } from './dns.ts'
 import { fdBudget } from './fd-budget.ts'
 import { mxFaultOf } from './mta-sts.ts'
+import { listenersOf } from './start-faults.ts'
 import { version } from './version.ts'
 
 const SAMPLE_KEYS = 3
@@ -178,16 +178,11 @@ export function clockOf(
   return url === '' ? [] : [wallClock({ outbound, clock, url })]
 }
 
-function plannedListeners({ http, acme, smtp, dns, metrics }: Config): PlannedListener[] {
-  const tcp = [
-    ...[http.listen, http.tlsListen, acme.listen, metrics.listen],
-    ...[smtp.inbound.listen, smtp.submission.listen, smtp.submissionTls.listen],
-    ...dns.listen,
-  ].filter(listen => listen !== null)
-  return [
-    ...tcp.map(listen => ({ ...listen, transport: 'tcp' as const })),
-    ...dns.listen.map(listen => ({ ...listen, transport: 'udp' as const })),
-  ]
+function plannedListeners(config: Config): PlannedListener[] {
+  return listenersOf(config).flatMap(({ key, place }) => {
+    const tcp = { ...place, transport: 'tcp' as const }
+    return key === 'dns.listen' ? [tcp, { ...place, transport: 'udp' as const }] : [tcp]
+  })
 }
 
 /** Checks the ports that the service does not listen on yet; none if it listens on all. */
@@ -197,13 +192,6 @@ function newPorts(config: Config, running: Config): Examination[] {
     ({ port, transport }) => !own.some(used => used.port === port && used.transport === transport),
   )
   return others.length === 0 ? [] : [freePorts(others)]
-}
-
-/** Addresses of the network interfaces, without loopback and link-local ones. */
-export function interfaceAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap(found =>
-    (found ?? []).flatMap(({ address, internal }) => (internal || /^fe80:/i.test(address) ? [] : [address])),
-  )
 }
 
 /** The data folder, or the nearest folder above it that exists. */

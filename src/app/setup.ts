@@ -8,7 +8,8 @@ import { publicOnesOf } from '../interfaces/setup/answers.ts'
 import type { RunMode } from '../interfaces/setup/own-name.ts'
 import { isWildcard } from '../lib/host-port.ts'
 import type { AppContext } from './context.ts'
-import { examineHost, interfaceAddresses } from './doctor.ts'
+import { interfaceAddresses } from './dns.ts'
+import { examineHost } from './doctor.ts'
 
 export function setupRoutesOf(
   { config, clock, store }: AppContext,

@@ -133,8 +133,8 @@ function adviceFor(code: string, key: string, { host, port }: { host: string; po
   return (ADVICE[code] ?? 'the system refuses it') + stub
 }
 
-/** The listeners that this process opens, with the keys of their settings. */
-function listenersOf({ http, smtp, acme, dns, metrics, roles }: Config) {
+/** The listeners that a process with the configuration opens, with the keys of their settings. */
+export function listenersOf({ http, smtp, acme, dns, metrics, roles }: Config) {
   const places = [
     ['http.listen', http.listen],
     ['http.tls_listen', http.tlsListen],
