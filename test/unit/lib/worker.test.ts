@@ -51,6 +51,25 @@ test('worker: start resolves with the first message of the thread', async t => {
   assert.equal(await worker.start(), { start: 1 })
 })
 
+test('worker: a thread that fails while nobody waits for it is reported, and leaves no unhandled rejection', async t => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const errors: [string, boolean][] = []
+  const worker = new RunningWorker(
+    {
+      ...{ name: 'scripted', data: { does: 'fails', start: 1 }, limits: {} },
+      entry: new URL('./scripted-worker.ts', import.meta.url),
+    },
+    ({ message }, wasReady) => errors.push([message, wasReady]),
+  )
+  assert.is(await worker.ended, 1)
+  await new Promise(resolve => setImmediate(resolve))
+  assert.equal(errors, [['the disk is gone', false]])
+  assert.equal(unhandled, [])
+})
+
 test('worker: startOnce starts one thread, and none after stop', async t => {
   const first = open(t)
   first.worker.startOnce()

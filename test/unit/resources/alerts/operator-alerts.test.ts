@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import {
+  ALERT_CHANGED,
   hourOf,
   lastingAlerts,
   listOperatorAlerts,
@@ -14,7 +15,7 @@ const DAY_MS = 24 * HOUR_MS
 const FIRST_HOUR_MS = 495_000 * HOUR_MS
 
 async function open(t: TestContext) {
-  const { db, run } = await t.using(openLocalStore())
+  const { db, run, announced } = await t.using(openLocalStore())
   const raise = (over: Partial<OperatorAlertRow>) =>
     run('raiseAlert', {
       ...{
@@ -35,7 +36,7 @@ async function open(t: TestContext) {
     return [total, ...rows.map(({ kind, provider, sourceIp }) => [kind, provider, sourceIp].join(' ').trim())]
   }
   const lasting = async (kind: string) => [...(await lastingAlerts(db, kind))].sort()
-  return { raise, end, list, lasting }
+  return { raise, end, list, lasting, changes: () => announced(ALERT_CHANGED).length }
 }
 
 test('alerts: an hour begins at its first millisecond', () => {
@@ -57,6 +58,20 @@ test('alerts: one of each kind, provider and address is kept in an hour', async 
   ])
     assert.is(await raise(other), true, JSON.stringify(other))
   assert.is((await list())[0], 5)
+})
+
+test('alerts: each start and end is announced once', async t => {
+  const { raise, end, changes } = await open(t)
+  await raise({})
+  assert.is(changes(), 1)
+  await raise({})
+  assert.is(changes(), 1)
+  await end('blocked', [])
+  assert.is(changes(), 2)
+  await end('blocked', [])
+  assert.is(changes(), 2)
+  await raise({})
+  assert.is(changes(), 3)
 })
 
 test('alerts: one that has ended lasts again when it is raised in its hour', async t => {

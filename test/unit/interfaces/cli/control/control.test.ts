@@ -158,6 +158,15 @@ test('user.create: a duplicate address is refused in any case, without a new acc
   assert.equal([rows('select * from users').length, rows('select * from accounts').length], [1, 1])
 })
 
+test('account.delete: an account is deleted once, and not that of an operator', async t => {
+  const { done, refusal, account } = await open(t)
+  const [of, other] = [account('Of operators'), account('Other')].map(id => wireId('acc', id!))
+  await done('user.create', { ...NEW_USER, operator: true, account_id: of })
+  assert.match(await refusal('account.delete', { account_id: of }), /has an operator/)
+  assert.equal(await done('account.delete', { account_id: other }), { account_id: other })
+  assert.match(await refusal('account.delete', { account_id: other }), /Account acc_\S+ not found/)
+})
+
 test('user.reset_password: all sessions of the user end, and no others', async t => {
   const { done, refusal, account, rows, run, parts } = await open(t)
   account()

@@ -53,6 +53,22 @@ for (const [line, words] of [
 ] as const)
   test(`${line}: ${words}`, () => assert.is(read(line).words, words))
 
+for (const [text, isNamed] of [
+  ['there.test does not accept mail', true],
+  ['<there.test>: no such domain', true],
+  ['mail for There.Test. is refused', true],
+  ['mx.there.test refused it', false],
+  ['postmaster@there.test refused it', false],
+  ['there.test.example refused it', false],
+  ['there.test-mx refused it', false],
+  ['mx.here.test refused it', false],
+] as const)
+  test(`550 ${text}: the recipient's domain is ${isNamed ? 'named' : 'not named'}`, () => {
+    const facts = { recipient: 'ann@there.test', ours: [] }
+    const { meansRecipientDomain } = readReplyText({ phase: 'rcpt', ...readLine(`550 ${text}`), facts })
+    assert.is(meansRecipientDomain, isNamed)
+  })
+
 test('no more than 1,024 characters are looked at', () => {
   const { words } = readReplyText({
     ...{ phase: 'rcpt', code: 550, enhanced: null },

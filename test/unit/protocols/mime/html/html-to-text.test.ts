@@ -136,6 +136,8 @@ const cases: [what: string, html: string, text: string | undefined][] = [
     '<style>/* x */ .a, td.b {display : none} #c{opacity:0}</style><p class="x a">a</p><p id="c">c</p><p>d',
     'd',
   ],
+  ['a style sheet with one rule, for a class', '<style>.a{display:none}</style><p class="a">a</p><p>b', 'b'],
+  ['a style sheet with one rule, for an id', '<style>#a{display:none}</style><p id="a">a</p><p>b', 'b'],
   [
     'a style sheet that hides on small screens',
     '<style>@media (x){.a{display:none}} .b{color:red}</style><p class="a b">a',

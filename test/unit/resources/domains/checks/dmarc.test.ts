@@ -15,6 +15,8 @@ for (const [text, status, policy, ...codes] of [
   ['v=DMARC1; p=quarantine; rua=mailto:a@here.test,mailto:b@elsewhere.test!10m', 'verified', 'quarantine'],
   ['v=DMARC1; p=none; rua=dmarc@here.test', 'verified', 'none', 'dmarc_rua'],
   ['v=DMARC1; p=none; aspf=s', 'verified', 'none', 'strict_spf_alignment'],
+  ['v=DMARC1; p=none; aspf=S', 'verified', 'none', 'strict_spf_alignment'],
+  ['v=DMARC1; p=none; aspf=r', 'verified', 'none'],
   ['v=DMARC1', 'failed', undefined, 'dmarc_syntax'],
   ['v=DMARC1; p=everything', 'failed', undefined, 'dmarc_syntax'],
   ['v=DMARC1; p=none; sp=maybe', 'failed', undefined, 'dmarc_syntax'],
