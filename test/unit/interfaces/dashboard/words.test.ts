@@ -5,7 +5,11 @@ import type {
   Installation,
   Metrics,
 } from '../../../../src/interfaces/dashboard/web/api/types.ts'
-import { aboutWords, silenceWords } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
+import {
+  aboutWords,
+  alertWords,
+  silenceWords,
+} from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
 import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
 import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
 import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
@@ -19,6 +23,16 @@ const test = suite('what the dashboard says')
 
 const marked = (older: string, newer: string) =>
   diffLines(older, newer).map(({ kind, text }) => `${{ same: ' ', old: '-', new: '+' }[kind]}${text}`)
+
+test('alerts: a kind that this page does not know, of a newer service, has words and a page, too', () => {
+  assert.equal(alertWords({ kind: 'from-the-future' as Alert['kind'] }), {
+    what: 'from-the-future',
+    fix: 'See the server’s reply and the time.',
+    href: '/deliverability',
+    act: 'View alerts',
+  })
+  assert.is(alertWords({ kind: 'authentication' }).href, '/domains')
+})
 
 test('diff: changes are shown line by line', () => {
   assert.equal(marked('a\nb\nc', 'a\nx\nc'), [' a', '-b', '+x', ' c'])

@@ -4,6 +4,7 @@ import { createLog } from '../../../../src/lib/log.ts'
 import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
 import type { Resolver } from '../../../../src/protocols/dns/resolver.ts'
 import {
+  DKIM_KEYS_CHANGED,
   type DkimKeyFacts,
   findDomain,
   findKeyFacts,
@@ -111,6 +112,23 @@ test('DKIM rotation: keys rotate on schedule and selectors keep their tokens', a
     (await keysOf(id)).map(({ token }) => token),
     first.map(({ token }) => token),
   )
+})
+
+test('DKIM rotation: every change of a key is announced, so that no thread signs with the former ones', async t => {
+  const { verified, round, states, clock, announced } = await open(t)
+  const { id } = await verified('here.test')
+  let before = (await states(id)).join()
+  const changed: boolean[] = []
+  for (const ms of [180 * DAY_MS, 7 * DAY_MS + HOUR_MS, DAY_MS, 2 * DAY_MS, 1]) {
+    const announcements = announced(DKIM_KEYS_CHANGED).length
+    clock.advance(ms)
+    await round()
+    const after = (await states(id)).join()
+    assert.is(announced(DKIM_KEYS_CHANGED).length > announcements, after !== before, `${before} -> ${after}`)
+    changed.push(after !== before)
+    before = after
+  }
+  assert.equal(changed, [true, true, true, true, false])
 })
 
 test('DKIM rotation: a requested rotation happens once', async t => {

@@ -8,6 +8,7 @@ import {
   ed25519,
   envelope,
   GOOD_ZONE,
+  HOST,
   keyLine,
   type Letter,
   letter,
@@ -105,6 +106,7 @@ for (const [what, record, word, reason] of SPF)
     const { spf, detail } = await judge(mailOf(textOf(letter())), envelope())
     assert.is(spf, word, JSON.stringify(detail.spf))
     assert.match(String(detail.spf.reason), reason)
+    assert.not.match(String(detail.spf.reason), HOST)
   })
 
 test('the null sender is judged by its HELO, IPv6 by ip6, and without either there is nothing to judge', async t => {
