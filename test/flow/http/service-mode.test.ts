@@ -125,6 +125,45 @@ test('while read-only, nothing is changed or sent, and reading goes on', async t
   assert.is(mx.messages.length, sentBefore + 1)
 })
 
+test('a broadcast that was due while read-only is sent as soon as the mode is normal', async t => {
+  const { body: audience } = await mailhorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })
+  const contact = { session, body: { email: 'delivered@simulator.test' } }
+  assert.is((await mailhorn.call('POST', `/audiences/${audience.id}/contacts`, contact)).status, 201)
+  const scheduled_at = new Date(mailhorn.clock.now() + 60_000).toISOString()
+  const { status, body: broadcast } = await mailhorn.call('POST', '/broadcasts', {
+    session,
+    body: {
+      ...{ audience_id: audience.id, from: EMAIL.from, subject: 'news', html: '<p>News</p>' },
+      ...{ send: true, scheduled_at },
+    },
+  })
+  assert.is(status, 201, JSON.stringify(broadcast))
+  await switchTo(t, 'read-only')
+  mailhorn.clock.advance(120_000)
+  const state = async () =>
+    (await mailhorn.call('GET', `/broadcasts/${broadcast.id}`, { session })).body.status
+  assert.is(await state(), 'scheduled')
+
+  await mailhorn.call('PUT', PATH, { session, body: { mode: 'normal' } })
+  await until(async () => (await state()) === 'sent')
+})
+
+test('while read-only, questions that are asked by POST are answered', async t => {
+  const { body: audience } = await mailhorn.call('POST', '/audiences', { session, body: { name: 'Asked' } })
+  const { body: draft } = await mailhorn.call('POST', '/broadcasts', {
+    session,
+    body: { audience_id: audience.id, from: EMAIL.from, subject: 'news', html: '<p>News</p>' },
+  })
+  await switchTo(t, 'read-only')
+  const answers = { mail_host: 'mail.here.example', addresses: ['203.0.113.7'], contact: 'ops@here.example' }
+  for (const [path, body] of [
+    [`/audiences/${audience.id}/segments/count`, { filters: [] }],
+    [`/broadcasts/${draft.id}/lint`, {}],
+    ['/setup/plan', answers],
+  ] as const)
+    assert.is((await answerTo('POST', path, body))[0], 200, path)
+})
+
 test('deferred mail is held while read-only, and the time does not count towards its expiry', async t => {
   const id = await mailhorn.send({ ...EMAIL, to: ['grey-1@there.example'] })
   await mailhorn.emailWhen(id, 'delivery_delayed')

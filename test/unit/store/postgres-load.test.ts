@@ -101,6 +101,26 @@ test(
 )
 
 test(
+  'load: without pg_restore, the package to install is named before anything is changed',
+  async t => {
+    const dump = await dumped(t)
+    const target = database(t)
+    const { PATH } = process.env
+    t.after(() => {
+      process.env.PATH = PATH
+    })
+    process.env.PATH = (await t.using(tempFolder())).path
+    assert.match(
+      await refusal(openLoading(target.address, dump)),
+      /^the program pg_restore is missing: install the package postgresql-client-\d+,/,
+    )
+    process.env.PATH = PATH
+    assert.equal(target.tables(), [])
+  },
+  POSTGRES_ONLY,
+)
+
+test(
   'load: a store that is abandoned leaves the database empty, and another one can be loaded',
   async t => {
     const dump = await dumped(t)

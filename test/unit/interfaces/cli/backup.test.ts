@@ -353,7 +353,7 @@ const REPLIES: [name: string, status: number, code: string, line: RegExp][] = [
 ]
 for (const [name, status, code, line] of REPLIES)
   test(`backup to S3: ${name} is one line, and the former backup stays`, async t => {
-    const { type, json, store, manifests, clock } = await openWithBucket(t)
+    const { type, json, store, manifests, clock, settings } = await openWithBucket(t)
     await json('backup', BUCKET)
     const [former] = manifests()
     clock.advance(1_000)
@@ -364,6 +364,11 @@ for (const [name, status, code, line] of REPLIES)
     assert.match(err, line)
     assert.match(err, /^mailhorn: the backup to s3:\/\/backups\/mail\/one failed: [^\n]+\n$/)
     assert.equal(manifests(), [former])
+    const left = readdirSync(join(settings.dataDir, 'backup-upload'), { recursive: true })
+    assert.not(
+      left.some(file => String(file).endsWith('.db')),
+      `${left}`,
+    )
     store.instead = () => undefined
     assert.equal((await json('verify', BUCKET)).faults, [])
   })
