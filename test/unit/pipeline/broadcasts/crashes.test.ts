@@ -46,6 +46,31 @@ for (const isCommitted of [false, true])
     }
   })
 
+test('a broadcast that was changed while its content was made ready does not begin with the former one', async t => {
+  const { contacts, sending, work, run, detail } = await openBroadcasts(t)
+  contacts(manyContacts(1))
+  const id = await sending()
+  type Input = Parameters<Run<typeof broadcastCommands>>[1] & {
+    contentId: number
+    previewText: string | null
+  }
+  let input: Input | undefined
+  const taking = (async (name, given) => {
+    if (name !== 'beginBroadcast') return run(name, given)
+    input = given as Input
+    throw new Error(CRASH)
+  }) as Run<typeof broadcastCommands>
+  await work(1_000, { run: taking }).catch(() => {})
+  const hasBegun = async () => (await detail(id)).broadcast.sentContentId !== null
+  const begin = (change: object) => run('beginBroadcast', { ...input!, ...change } as never)
+  for (const change of [{ contentId: input!.contentId + 1 }, { previewText: 'another one' }]) {
+    await begin(change)
+    assert.is(await hasBegun(), false, JSON.stringify(change))
+  }
+  await begin({})
+  assert.is(await hasBegun(), true)
+})
+
 test('crashes: two processes at once: each contact gets one email', async t => {
   const { contacts, sending, runner, rows, work, db } = await openBroadcasts(t)
   contacts(manyContacts(1_100))
