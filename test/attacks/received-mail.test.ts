@@ -141,6 +141,46 @@ attack('the same submitted to a hosted address', async ({ field, note }) => {
   note(await allListed(field, subject, taken, { isEmpty: true }))
 })
 
+/** Sends an honest message, and waits until it is listed. @returns how long that took */
+async function honestListed({ ports, call, ann }: Field, subject: string): Promise<string> {
+  const began = performance.now()
+  const head = `From: ann@there.example\r\nSubject: ${subject}\r\n\r\nhello\r\n`
+  const mail = { what: subject, head, block: Buffer.alloc(0), times: 0, tail: '' }
+  const envelope = { sender: 'ann@there.example', recipient: 'bob@acme.example' }
+  assert.match(await sendHostile({ port: ports.inbound, from: '127.32.0.1' }, envelope, mail), /^250 /)
+  const path = `/inbound?limit=100&q=${encodeURIComponent(subject)}`
+  for (;;) {
+    const { data } = (await call('GET', path, { token: ann.apiKey })).body
+    const elapsedMs = Math.round(performance.now() - began)
+    if (data.length > 0) return `the honest one listed after ${elapsedMs} ms`
+    assert.ok(elapsedMs < HONEST_LISTED_WITHIN_MS, `not listed after ${elapsedMs} ms`)
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
+/** Header fields that took a time that grew with the square of their length, in messages of about 60 KB. */
+const SLOW_FIELDS: [what: string, field: string, piece: string][] = [
+  ['blanks in signatures', 'DKIM-Signature: v=1; a=rsa-sha256; d=there.example; s=s; h=from; bh=a; b=', ' '],
+  ['blanks in seals', 'ARC-Seal: i=1; cv=none; a=rsa-sha256; d=there.example; s=s; b=', ' '],
+  ['empty folded lines', 'Subject: ', '\r\n '],
+  ['folded lines', 'Subject: ', 'x\r\n '],
+  ['empty results in ARC', 'ARC-Authentication-Results: i=1; ', ';;a'],
+]
+const SLOW_EACH = 30
+const HONEST_LISTED_WITHIN_MS = 10_000
+
+for (const [what, field, piece] of SLOW_FIELDS)
+  attack(`${SLOW_EACH} messages of ${what}, and one that is honest`, async ({ field: at, note }) => {
+    const block = Buffer.from(piece.repeat(Math.floor((60 * 1024) / piece.length)))
+    const mail = { what, head: `From: a@there.example\r\n${field}`, block, times: 1, tail: 'x\r\n\r\nx\r\n' }
+    const envelope = { sender: 'x@there.example', recipient: 'bob@acme.example' }
+    for (let i = 0; i < SLOW_EACH; i++) {
+      const reply = await sendHostile({ port: at.ports.inbound, from: `127.31.0.${1 + i}` }, envelope, mail)
+      assert.match(reply, /^250 /, reply)
+    }
+    note(await honestListed(at, `honest beside ${what}`))
+  })
+
 attack(
   'a kill while hostile mail is being read',
   async ({ field, note }) => {

@@ -20,10 +20,35 @@ export function assertLinear(what: string, work: (count: number) => unknown, cou
   for (let round = 0; round < ROUNDS; round++) {
     const few = cpuMsOf(() => work(count))
     const many = cpuMsOf(() => work(count * TIMES))
-    if (many < QUICK_MS || many < RATIO_MAX * few) return
+    if (isInProportion(few, many)) return
     ratios.push(Math.round(many / few))
   }
-  throw new Error(
+  throw notLinear(what, ratios)
+}
+
+/** The same for work that the event loop of this thread carries out in several turns. */
+export async function assertLinearInTurns(
+  what: string,
+  work: (count: number) => Promise<unknown>,
+  count: number,
+): Promise<void> {
+  await work(count)
+  const ratios: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const few = await cpuMsInTurns(() => work(count))
+    const many = await cpuMsInTurns(() => work(count * TIMES))
+    if (isInProportion(few, many)) return
+    ratios.push(Math.round(many / few))
+  }
+  throw notLinear(what, ratios)
+}
+
+function isInProportion(few: number, many: number): boolean {
+  return many < QUICK_MS || many < RATIO_MAX * few
+}
+
+function notLinear(what: string, ratios: readonly number[]): Error {
+  return new Error(
     `${JSON.stringify(what)}: ${TIMES} times as much takes ${Math.min(...ratios)} times as long`,
   )
 }
@@ -31,6 +56,16 @@ export function assertLinear(what: string, work: (count: number) => unknown, cou
 function cpuMsOf(work: () => unknown): number {
   const before = process.threadCpuUsage()
   work()
+  return cpuMsSince(before)
+}
+
+async function cpuMsInTurns(work: () => Promise<unknown>): Promise<number> {
+  const before = process.threadCpuUsage()
+  await work()
+  return cpuMsSince(before)
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1_000
 }

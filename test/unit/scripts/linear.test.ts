@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { assertLinear } from '../../kit/linear.ts'
+import { assertLinear, assertLinearInTurns } from '../../kit/linear.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('linear time')
@@ -20,6 +20,14 @@ test('linear time: work that grows with the square is found', () => {
     () => assertLinear('squares', count => spin(count * count), 2_500),
     /"squares": 4 times as much takes \d+ times/,
   )
+})
+
+test('linear time: the same for work in turns', async () => {
+  await assertLinearInTurns('steps', async count => spin(count * 1_000), 5_000)
+  const found = await assertLinearInTurns('squares', async count => spin(count * count), 2_500).catch(
+    error => error,
+  )
+  assert.match(String(found), /"squares": 4 times as much takes \d+ times/)
 })
 
 test.run()

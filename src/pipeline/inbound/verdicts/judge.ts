@@ -26,16 +26,20 @@ interface JudgeOptions {
   log: Log
 }
 
-/** Never rejects. Checks that failed are PROCESSING_FAILED, with the reason in `detail`. */
-export type Judge = (mail: Mail, envelope: Envelope) => Promise<MessageVerdicts>
+/**
+ * Never rejects. Checks that failed are PROCESSING_FAILED, with the reason in `detail`.
+ *
+ * @param resolver takes the place of the usual one for this message
+ */
+export type Judge = (mail: Mail, envelope: Envelope, resolver?: BudgetedResolver) => Promise<MessageVerdicts>
 
 export function createJudge(options: JudgeOptions): Judge {
   const { mailHost, log } = options
   const { spam, virus } = createFilters(options.filters, options.clock)
 
-  const authenticated = async (mail: Mail, envelope: Envelope) => {
+  const authenticated = async (mail: Mail, envelope: Envelope, resolver: BudgetedResolver) => {
     try {
-      return await authenticate(mail, envelope, options)
+      return await authenticate(mail, envelope, { ...options, resolver })
     } catch (error) {
       log.error(
         { event: 'authentication_failed', err: error },
@@ -44,9 +48,9 @@ export function createJudge(options: JudgeOptions): Judge {
       return unknownAuthentication(messageOf(error))
     }
   }
-  return async (mail, envelope) => {
+  return async (mail, envelope, resolver = options.resolver) => {
     const [authentication, filtered, scanned] = await Promise.all([
-      authenticated(mail, envelope),
+      authenticated(mail, envelope, resolver),
       spam && ask(spam, { by: spam.name as SpamFinding['by'] }, mail, envelope, log),
       virus && ask(virus, { by: 'clamd' as const }, mail, envelope, log),
     ])

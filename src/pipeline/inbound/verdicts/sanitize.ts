@@ -12,9 +12,27 @@ import type { Mail } from './mail.ts'
 export const SIGNATURES_MAX = 10
 /** Ten times the limit of large providers. */
 const HEADER_BYTES_MAX = 512 * 1024
-const FIELDS_MAX = 5_000
-/** A list of 64 addresses takes about 1,000 octets. */
-const FROM_BYTES_MAX = 16 * 1024
+/**
+ * A list of thousands of addresses on a line each is shorter. mailauth copies the lines of a field anew with
+ * each further line, so that the work grows with the square of their number.
+ */
+const HEADER_LINES_MAX = 5_000
+/**
+ * A line of 998 octets (RFC 5322 §2.1.1) cannot have as many. mailauth searches a run of blanks and line
+ * breaks anew from each of its characters.
+ */
+const BLANK_RUN_MAX = 1_000
+/** Fields that mailauth reads for more than their hash, with their names as users know them. */
+const PARSED_FIELDS = new Map([
+  ['from', 'From'],
+  ['return-path', 'Return-Path'],
+  ['dkim-signature', 'DKIM-Signature'],
+  ['arc-seal', 'ARC-Seal'],
+  ['arc-message-signature', 'ARC-Message-Signature'],
+  ['arc-authentication-results', 'ARC-Authentication-Results'],
+])
+/** A list of 64 addresses takes about 1,000 octets, and so does a signature. */
+const PARSED_FIELD_BYTES_MAX = 16 * 1024
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 /**
  * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). mailauth canonicalizes a line as a whole, and again
@@ -22,6 +40,11 @@ const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
  */
 const LINE_BYTES_MAX = 1024 * 1024
 const LF = 0x0a
+/** Tab, LF, CR and space. */
+const BLANKS = new Set([0x09, LF, 0x0d, 0x20])
+/** The beginning of a field, whose colon may be on its second line (RFC 5322 §4.5). */
+const FIELD_BEGINNING = /^[\x21-\x39\x3b-\x7e]+[ \t]*(?:\r?\n[ \t]+)?:/
+const FIELD_BEGINNING_BYTES = 1_000
 
 /** The From fields of a message as users are shown them. */
 export interface ShownAuthors {
@@ -66,19 +89,45 @@ const TOO_LARGE = 'the header section is too large'
 function checkedFields(bytes: Buffer): { surplus: FieldRange[]; isSigned: boolean } | { fault: string } {
   const signatures: FieldRange[] = []
   let isSigned = false
-  let fieldCount = 0
+  let parsed: { name: string; sizeBytes: number } | undefined
   let end = 0
   for (const range of fieldRanges(bytes)) {
-    if (++fieldCount > FIELDS_MAX) return { fault: 'there are too many header fields' }
     end = range.to
-    if (isFieldNamed(bytes, range, 'from') && range.to - range.from > FROM_BYTES_MAX)
-      return { fault: 'the From field is too long' }
-    const isDkim = isFieldNamed(bytes, range, 'dkim-signature')
-    if (isDkim) signatures.push(range)
-    isSigned ||= isDkim || isFieldNamed(bytes, range, 'arc-message-signature')
+    const name = parsedFieldName(bytes, range)
+    if (name === 'dkim-signature') signatures.push(range)
+    isSigned ||= name === 'dkim-signature' || name === 'arc-message-signature'
+    if (name !== undefined) parsed = { name, sizeBytes: 0 }
+    // mailauth appends lines that begin no field to the field above.
+    else if (parsed && beginsField(bytes, range)) parsed = undefined
+    if (!parsed) continue
+    parsed.sizeBytes += range.to - range.from
+    if (parsed.sizeBytes > PARSED_FIELD_BYTES_MAX)
+      return { fault: `the ${PARSED_FIELDS.get(parsed.name)} field is too long` }
   }
   if (end > HEADER_BYTES_MAX) return { fault: TOO_LARGE }
-  return { surplus: signatures.slice(SIGNATURES_MAX), isSigned }
+  const fault = faultOfLines(bytes.subarray(0, end))
+  return fault === undefined ? { surplus: signatures.slice(SIGNATURES_MAX), isSigned } : { fault }
+}
+
+function parsedFieldName(bytes: Buffer, range: FieldRange): string | undefined {
+  for (const name of PARSED_FIELDS.keys()) if (isFieldNamed(bytes, range, name)) return name
+  return undefined
+}
+
+function beginsField(bytes: Buffer, { from, to }: FieldRange): boolean {
+  return FIELD_BEGINNING.test(bytes.toString('latin1', from, Math.min(to, from + FIELD_BEGINNING_BYTES)))
+}
+
+function faultOfLines(header: Buffer): string | undefined {
+  let lineCount = 0
+  let blankCount = 0
+  for (const byte of header) {
+    if (byte === LF) lineCount += 1
+    blankCount = BLANKS.has(byte) ? blankCount + 1 : 0
+    if (lineCount > HEADER_LINES_MAX) return 'the header section has too many lines'
+    if (blankCount > BLANK_RUN_MAX) return 'the header section has too many blanks in a row'
+  }
+  return undefined
 }
 
 function shownAuthors(bytes: Buffer): ShownAuthors {

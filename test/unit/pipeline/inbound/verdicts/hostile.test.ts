@@ -113,8 +113,28 @@ test('a signature that holds is found behind nine that do not', async t => {
 const HEADS: [what: string, head: string, reason: RegExp][] = [
   ['a head of a megabyte', `X: ${'a'.repeat(1_000_000)}\r\n`, /header section is too large/],
   ['a head without an end', 'X: y\r\n'.repeat(200_000), /header section is too large/],
-  ['6,000 fields', 'X: y\r\n'.repeat(6_000), /too many header fields/],
+  ['6,000 fields', 'X: y\r\n'.repeat(6_000), /too many lines/],
+  ['a field of 6,000 lines', `Subject: x${'\r\n y'.repeat(6_000)}\r\n`, /too many lines/],
+  ['6,000 lines that begin no field', `Subject: x\r\n${'y\r\n'.repeat(6_000)}`, /too many lines/],
+  [
+    'a line break before each of 2,000 blanks',
+    `X: y${'\r\n '.repeat(2_000)}\r\n`,
+    /too many blanks in a row/,
+  ],
+  ['2,000 blanks in a signature', `DKIM-Signature: b=${' '.repeat(2_000)}x\r\n`, /too many blanks in a row/],
   ['a From of 20,000 characters', `From: ${'a@b.test,'.repeat(2_300)}\r\n`, /From field is too long/],
+  ...['Return-Path', 'DKIM-Signature', 'ARC-Seal', 'ARC-Message-Signature', 'ARC-Authentication-Results'].map(
+    (name): [string, string, RegExp] => [
+      `a ${name} of 20,000 characters`,
+      `${name}: ${'i=1;'.repeat(5_000)}\r\n`,
+      new RegExp(`the ${name} field is too long`),
+    ],
+  ),
+  [
+    'a seal with lines behind it that begin no field',
+    `ARC-Seal: i=1\r\n${`${';;a'.repeat(300)}\r\n`.repeat(20)}`,
+    /ARC-Seal field is too long/,
+  ],
 ]
 for (const [what, head, reason] of HEADS)
   test(`${what} is not looked at, and SPF is none the worse`, async t => {
@@ -127,6 +147,23 @@ for (const [what, head, reason] of HEADS)
     )
     assert.match(detail.dkim.reason!, reason)
   })
+
+test('a message with hundreds of folded lines, and a long field that nobody parses, is judged', async t => {
+  const { judge } = await startScene(t, GOOD_ZONE)
+  const folded = times(900, i => `user${i}@there.test`).join(',\r\n\t')
+  const signed = withSignature(
+    letter({
+      fields: [
+        ['From', 'Ann <ann@here.test>'],
+        ['To', folded],
+        ['References', times(900, i => `<${i}@here.test>`).join('\r\n ')],
+        ['X-Report', 'x'.repeat(100_000)],
+      ],
+    }),
+  )
+  const { dkim, dmarc, detail } = await judge(mailOf(textOf(signed), 64 * 1024), envelope())
+  assert.equal([dkim, dmarc], ['PASS', 'PASS'], detail.dkim.reason)
+})
 
 test('groups in groups, quotes without an end, and a body without line ends do not hold anything up', async t => {
   const { judge } = await startScene(t, GOOD_ZONE)

@@ -1,3 +1,4 @@
+import { BroadcastChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../../../src/lib/log.ts'
 import { createVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdicts.ts'
@@ -50,20 +51,62 @@ for (const [mailFrom, reason] of [
     assert.match((await judge('ann@here.test')).detail.spf.reason!, /^judged /)
   })
 
-test('a message that keeps the thread busy costs the thread twice; those beside it are judged all the same', async t => {
+/** The channel on which the scripted thread says that it is busy. */
+function busyChannel(t: TestContext): BroadcastChannel {
+  const channel = new BroadcastChannel('busy')
+  t.after(() => channel.close())
+  return channel
+}
+
+/** Waits until a thread is busy, and moves the clock until it is found blocked. */
+async function untilFoundBlocked(clock: ManualClock, busy: BroadcastChannel) {
+  await new Promise(resolve => {
+    busy.onmessage = resolve
+  })
+  clock.advance(1_000)
+  clock.advance(10_000)
+}
+
+test('a message that keeps the thread busy costs one thread and 11 s; those beside it are judged on the next', async t => {
   const clock = createManualClock()
   const { judge } = await start(t, clock)
+  const channel = busyChannel(t)
   const before = judge('slow')
   const busy = judge('busy')
-  const beside = judge('ann@here.test')
-  clock.advance(40_000)
-  await until(() => clock.timerCount === 1)
-  clock.advance(40_000)
+  const beside = [judge('ann@here.test'), judge('bob@here.test')]
+  await untilFoundBlocked(clock, channel)
   const { spf, virus, detail } = await busy
   assert.equal([spf, virus], ['PROCESSING_FAILED', 'PROCESSING_FAILED'])
-  assert.match(detail.virus.reason!, /no verdict within 40 s/)
-  for (const other of [before, beside]) assert.match((await other).detail.spf.reason!, /^judged [12] /)
-  assert.is(clock.timerCount, 0)
+  assert.match(detail.virus.reason!, /kept their thread busy for 10 s/)
+  for (const other of [before, ...beside])
+    assert.match((await other).detail.spf.reason!, /^judged [1-3] on this thread$/)
+  await until(() => clock.timerCount === 0)
+})
+
+test('messages beside three that block their threads unmarked are given up, and the next message is judged', async t => {
+  const clock = createManualClock()
+  const { judge } = await start(t, clock)
+  const channel = busyChannel(t)
+  const busy = judge('unmarked busy')
+  const beside = judge('ann@here.test')
+  for (let round = 0; round < 3; round++) await untilFoundBlocked(clock, channel)
+  for (const given of [busy, beside]) assert.match((await given).detail.spam.reason!, /has ended/)
+  assert.is((await judge('ann@here.test')).detail.spf.reason, 'judged 1 on this thread')
+})
+
+test('a thread that answers is not ended, however long a message waits for DNS', async t => {
+  const clock = createManualClock()
+  const { judge } = await start(t, clock)
+  const waiting = judge('waits')
+  for (let second = 1; second < 40; second++) {
+    clock.advance(1_000)
+    await until(() => clock.timerCount === 2)
+    const next = await judge('ann@here.test')
+    assert.is(next.detail.spf.reason, `judged ${second + 1} on this thread`)
+  }
+  clock.advance(1_000)
+  assert.match((await waiting).detail.spam.reason!, /no verdict within 40 s/)
+  assert.is((await judge('ann@here.test')).detail.spf.reason, 'judged 41 on this thread')
 })
 
 test('what is under way when it is closed has no verdict', async t => {
