@@ -31,6 +31,7 @@ import { createClientAddress } from '../interfaces/api/server/client-address.ts'
 import { createSpendRequest } from '../interfaces/api/server/rate-limit.ts'
 import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer } from '../interfaces/api/server/server.ts'
+import { UnreadReplies } from '../interfaces/api/server/unread-replies.ts'
 import { suppressionFileRoutes } from '../interfaces/api/suppressions/file-routes.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
@@ -41,6 +42,7 @@ import { openPages } from '../interfaces/dashboard/pages.ts'
 import { previewOf } from '../interfaces/dashboard/preview.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
+import { machineMemoryBytes, unreadReplyBytes } from '../lib/machine-memory.ts'
 import { type Accept, createAccept } from '../pipeline/accept/accept.ts'
 import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
@@ -133,6 +135,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   stack.defer((await startControl(context, sending, domains)).close)
   const largeBodies = createLargeBodies(workers.readers, context.largeInput)
   const countRequest = countRequests(metrics)
+  const unreadReplies = new UnreadReplies(unreadReplyBytes(machineMemoryBytes()), clock)
   const createApp = (offered: readonly Route[], pages?: DashboardPages) =>
     createHttpApp({
       isLinkHost: links.isHost,
@@ -146,6 +149,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
       requestLog,
       countRequest,
       serviceMode: context.serviceMode,
+      unreadReplies,
       clock,
       log,
     })

@@ -36,12 +36,19 @@ export interface Certificates {
 export type ContextFor = (name: string) => SecureContext | undefined
 
 /**
+ * Groups for the key exchange. The default of the runtime adds finite fields, with which a client that sends
+ * the same hello again and again costs the server ten times as much.
+ */
+export const CHEAP_GROUPS = 'X25519MLKEM768:X25519:prime256v1:secp384r1'
+
+/**
  * TLS options of listeners for browsers and mail programs, which all know modern suites: TLS 1.2 only with
- * forward secrecy and authenticated encryption (RFC 9325 §4.1, §4.2). Port 25 and the relay keep the defaults
+ * forward secrecy and authenticated encryption (RFC 9325 §4.1, §4.2). Port 25 and the relay keep the suites
  * of the runtime, because the peers' alternative there is plain text.
  */
 export const STRICT_TLS = {
   minVersion: 'TLSv1.2',
+  ecdhCurve: CHEAP_GROUPS,
   ciphers: [
     'ECDHE-ECDSA-AES128-GCM-SHA256',
     'ECDHE-RSA-AES128-GCM-SHA256',

@@ -32,3 +32,11 @@ export function largeInputBytes(machineBytes: number): number {
   const share = Math.floor((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT)
   return Math.min(LARGE_INPUT.maxBytes, Math.max(LARGE_INPUT.minBytes, share))
 }
+
+const UNREAD_REPLIES = { minBytes: 32 * MIB, maxBytes: 256 * MIB, share: 1 / 16 }
+
+/** Returns the memory for HTTP replies that clients have not read yet, in bytes. */
+export function unreadReplyBytes(machineBytes: number): number {
+  const { minBytes, maxBytes, share } = UNREAD_REPLIES
+  return Math.min(maxBytes, Math.max(minBytes, Math.floor(machineBytes * share)))
+}

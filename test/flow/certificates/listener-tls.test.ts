@@ -93,6 +93,23 @@ test('port 25 also accepts weak suites, because the alternative is plain text', 
     assert.is(await negotiated('inbound', suiteName), suiteName)
 })
 
+const GROUPS = ['X25519MLKEM768', 'X25519', 'prime256v1', 'secp384r1']
+const COSTLY_GROUPS = ['ffdhe2048', 'ffdhe3072', 'secp521r1', 'X448']
+
+for (const listener of ['https', 'submissionTls', 'submission', 'inbound'] as const)
+  test(`${listener}: groups whose key exchange costs the server much are refused`, async () => {
+    const canAgreeOn = (ecdhCurve: string) =>
+      dial(listener, { ecdhCurve, minVersion: 'TLSv1.3' }).then(
+        socket => !!socket.destroy(),
+        (error: NodeJS.ErrnoException) => {
+          assert.match(error.code ?? '', /^(?:ERR_SSL_|ECONNRESET|EPROTO)/)
+          return false
+        },
+      )
+    for (const group of GROUPS) assert.is(await canAgreeOn(group), true, group)
+    for (const group of COSTLY_GROUPS) assert.is(await canAgreeOn(group), false, group)
+  })
+
 /** The first 16 octets of a ticket of TLS 1.2 name its key. */
 async function ticketKeyOf(listener: ListenerName): Promise<string> {
   const socket = await dial(listener, { maxVersion: 'TLSv1.2' })

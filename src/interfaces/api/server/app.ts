@@ -34,7 +34,8 @@ import { type CountRequest, type RequestState, recordRequests } from './record-r
 import { checkHead } from './request-head.ts'
 import { createRouting, notOfferedMessage, type Routing, readParameters } from './routing.ts'
 import { JSON_HEADERS } from './security-headers.ts'
-import { streamReply } from './stream.ts'
+import { sendLongReplies, streamReply } from './stream.ts'
+import type { UnreadReplies } from './unread-replies.ts'
 
 interface HttpAppOptions {
   /** Tells whether a host (with its port unless that is the default) serves only links of emails. */
@@ -53,6 +54,7 @@ interface HttpAppOptions {
   requestLog: RequestLog | undefined
   countRequest: CountRequest
   serviceMode: { current: ServiceMode }
+  unreadReplies: UnreadReplies
   clock: Clock
   log: Log
 }
@@ -70,6 +72,7 @@ const CHALLENGE = 'Bearer realm="Mailhorn"'
 export function createHttpApp(options: HttpAppOptions): Koa {
   const app = new Koa({ proxy: false })
   app.silent = true
+  app.use(sendLongReplies(options.unreadReplies, options))
   app.use(identifyRequest(options))
   app.use(readTarget)
   app.use(recordRequests(options))

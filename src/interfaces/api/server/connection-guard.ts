@@ -11,7 +11,7 @@ import { takeProxyHeader } from '../../../lib/proxy-header.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { type ClientConnection, type Connections, connectionOf } from './connections.ts'
 import { endConnection, headerLines, type RawRefusal, rawRefusal } from './last-words.ts'
-import { ParserTurns } from './parser-turns.ts'
+import { HANDSHAKE_PIECES, ParserTurns } from './parser-turns.ts'
 import type { ReceivedRequest } from './received-request.ts'
 import { isEndless, RequestFeed } from './request-feed.ts'
 
@@ -63,14 +63,11 @@ export function guardConnections(
       else destroySoon()
     }
   }
-  const handshakes = new Map<string, ClientConnection>()
-  const beginInRuntime = listenerOfRuntime(server)
+  const handshakes = new Handshakes(listenerOfRuntime(server), turns)
   const begin = (connection: ClientConnection) => {
-    beginInRuntime(connection.socket)
-    if (!isSecure) return open(connection, connection.socket)
-    const name = endsOf(connection.socket)
-    handshakes.set(name, connection)
-    connection.socket.once('close', () => handshakes.delete(name))
+    if (isSecure) return handshakes.begin(connection)
+    handshakes.beginInRuntime(connection.socket)
+    open(connection, connection.socket)
   }
   server.on('connection', (socket: Socket) => {
     const connection = connections.admit(socket, clock.monotonic())
@@ -80,8 +77,7 @@ export function guardConnections(
     beginAsClient(connection, connections, begin)
   })
   server.on('secureConnection', (stream: Socket) => {
-    const connection = handshakes.get(endsOf(stream))
-    handshakes.delete(endsOf(stream))
+    const connection = handshakes.take(stream)
     if (connection) open(connection, stream)
     else stream.destroy()
   })
@@ -93,6 +89,49 @@ export function guardConnections(
     }),
   )
   server.once('close', () => watch.stop())
+}
+
+/** TLS handshakes, which begin when the hello has arrived and the client network has its turn. */
+class Handshakes {
+  readonly beginInRuntime: (socket: Socket) => void
+  readonly #turns: ParserTurns
+  readonly #open = new Map<string, ClientConnection>()
+
+  constructor(beginInRuntime: (socket: Socket) => void, turns: ParserTurns) {
+    this.beginInRuntime = beginInRuntime
+    this.#turns = turns
+  }
+
+  begin(connection: ClientConnection): void {
+    const { socket, network } = connection
+    socket.on('error', () => socket.destroy())
+    const shakeHands = () => this.#shakeHands(connection)
+    socket.once('readable', () => {
+      // the stream notices in the next tick that its listener is gone
+      process.nextTick(() => {
+        if (this.#turns.isOver) this.#turns.wait(network.name, false, shakeHands)
+        else shakeHands()
+      })
+    })
+  }
+
+  #shakeHands(connection: ClientConnection): void {
+    const { socket } = connection
+    if (socket.destroyed) return
+    this.#turns.spend(HANDSHAKE_PIECES)
+    const name = endsOf(socket)
+    this.#open.set(name, connection)
+    socket.once('close', () => this.#open.delete(name))
+    this.beginInRuntime(socket)
+  }
+
+  /** @returns the connection whose handshake is over */
+  take(stream: Socket): ClientConnection | undefined {
+    const name = endsOf(stream)
+    const connection = this.#open.get(name)
+    this.#open.delete(name)
+    return connection
+  }
 }
 
 /** Takes over the accepted connections from the runtime. @returns a function that hands one on to it */

@@ -19,6 +19,8 @@ interface ClientNetwork {
    */
   readonly isTrusted: boolean
   connectionCount: number
+  /** Size of the long replies that are being sent to it (see `unread-replies.ts`). */
+  unreadBytes: number
 }
 
 /**
@@ -225,7 +227,7 @@ export class Connections implements Iterable<ClientConnection> {
       : LOOPBACK.contains(address)
         ? Math.max(maxPerClient, half)
         : Math.min(maxPerClient, half)
-    return { name, maxConnections: max, isTrusted, connectionCount: 0 }
+    return { name, maxConnections: max, isTrusted, connectionCount: 0, unreadBytes: 0 }
   }
 
   /**

@@ -1,9 +1,9 @@
 /**
- * Limits how much the HTTP parser does in one turn of the event loop, over all connections of a listener. A
- * request costs some tenths of a millisecond, and a chunk of one byte about a microsecond; thousands of
- * connections that send either at once would otherwise delay every other client for seconds. What is over the
- * limit is parsed in later turns, in which client networks take turns: a client of another network does not
- * wait behind all of them.
+ * Limits how much the HTTP parser and TLS do in one turn of the event loop, over all connections of a
+ * listener. A request costs some tenths of a millisecond, a chunk of one byte about a microsecond, and a
+ * handshake one or two milliseconds; thousands of connections that send either at once would otherwise delay
+ * every other client for seconds. What is over the limit is done in later turns, in which client networks
+ * take turns: a client of another network does not wait behind all of them.
  */
 import { RoundRobin } from '../../../lib/round-robin.ts'
 
@@ -15,6 +15,8 @@ export const REQUEST_PIECES = 4
  * A connection that begins to be read counts as so many pieces, because its request follows in the next turn.
  */
 export const UNREAD_PIECES = 100
+/** A TLS handshake counts as so many pieces, because its signature and key exchange are costly. */
+export const HANDSHAKE_PIECES = 100
 /**
  * When so many turns in a row have accepted a connection, more are probably waiting. Then they come first,
  * and only one turn in so many parses what waits.

@@ -4,6 +4,7 @@ import { createReadBody } from '../../../../src/interfaces/api/body/body.ts'
 import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../src/interfaces/api/server/server.ts'
+import { UnreadReplies } from '../../../../src/interfaces/api/server/unread-replies.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { NORMAL_MODE } from '../../../../src/pipeline/queue/service-mode.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
@@ -48,6 +49,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
     },
     headers: {},
     spendRequest: undefined,
+    unreadReplies: new UnreadReplies(2 ** 30, clock),
     clock,
     log: createLog('debug', { write: line => void lines.push(line) }),
   })

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Route } from '../../../../src/interfaces/api/route/route.ts'
 import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../src/interfaces/api/server/server.ts'
+import { UnreadReplies } from '../../../../src/interfaces/api/server/unread-replies.ts'
 import { trackingRoutes } from '../../../../src/interfaces/api/tracking/routes.ts'
 import { unsubscribeRoutes } from '../../../../src/interfaces/api/unsubscribe/routes.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from '../../../../src/interfaces/api/well-known/routes.ts'
@@ -46,6 +47,7 @@ async function open(t: TestContext, isOfChallenges: boolean) {
     readBody: () => Promise.reject(new Error('nothing here has a JSON body')),
     headers: {},
     spendRequest: undefined,
+    unreadReplies: new UnreadReplies(2 ** 30, clock),
     clock,
     log: createLog('silent'),
   })

@@ -1,6 +1,7 @@
 /** Tests that a listener keeps its bounds with ten times as many connections, requests and replies. */
-import { EventEmitter } from 'node:events'
-import type { Socket } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
 import { schema } from '../../../../../src/config/schema.ts'
@@ -73,6 +74,42 @@ test('ten times the connections that are refused and stay open: each has a timer
   assert.ok(limit <= CONNECTIONS_MAX + 1, `${limit} timers`)
   await pass(clock, 2_000)
   await connectionsAre(server, 0)
+})
+
+/** The hello of a client, as a server receives it. */
+async function recordedHello(t: TestContext): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = connectSecurely({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' })
+  client.on('error', () => {})
+  const [accepted] = (await once(server, 'connection')) as [Socket]
+  const [hello] = (await once(accepted, 'data')) as [Buffer]
+  accepted.destroy()
+  return hello
+}
+
+test('ten times the TLS handshakes of a client network: a client of another one is served between them', async t => {
+  const certificates = heldCertificate(testCertificate('good'))
+  const server = await startHttpServer(new Koa(), { host: '127.0.0.1', port: 0 }, certificates)
+  t.after(() => server.close(0))
+  const { port } = server.address()
+  const count = 10 * CONNECTIONS_MAX
+  const opening = await recordedHello(t)
+  let answered = 0
+  const { sockets, close } = await flood({ port, count, from: () => '127.0.0.4', opening })
+  t.after(close)
+  for (const socket of sockets) socket.once('data', () => answered++)
+  const honest = connectSecurely({
+    port,
+    host: '127.0.0.1',
+    localAddress: '127.0.0.5',
+    rejectUnauthorized: false,
+  } as ConnectionOptions)
+  t.after(() => honest.destroy())
+  await once(honest, 'secureConnect')
+  assert.ok(answered < count / 2, `${answered} came first`)
+  await until(() => answered === count)
 })
 
 /** A socket that was accepted from this address. */

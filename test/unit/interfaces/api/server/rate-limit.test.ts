@@ -6,6 +6,7 @@ import { type Credential, ok, type Route } from '../../../../../src/interfaces/a
 import { createHttpApp } from '../../../../../src/interfaces/api/server/app.ts'
 import { createSpendRequest } from '../../../../../src/interfaces/api/server/rate-limit.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
+import { UnreadReplies } from '../../../../../src/interfaces/api/server/unread-replies.ts'
 import { createIdSource } from '../../../../../src/lib/ids.ts'
 import { NORMAL_MODE } from '../../../../../src/pipeline/queue/service-mode.ts'
 import { createRateLimit } from '../../../../../src/resources/accounts/rate-limit.ts'
@@ -66,6 +67,7 @@ async function openDoor(t: TestContext) {
     readBody: reading.readBody,
     headers: {},
     spendRequest: createSpendRequest(createRateLimit({ clock, requestsPerSecond: 3 })),
+    unreadReplies: new UnreadReplies(2 ** 30, clock),
     clock,
     log: pino({ level: 'silent' }),
   })

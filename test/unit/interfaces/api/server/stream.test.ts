@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { emailListRoutes } from '../../../../../src/interfaces/api/emails/list-routes.ts'
 import { createHttpApp } from '../../../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
+import { UnreadReplies } from '../../../../../src/interfaces/api/server/unread-replies.ts'
 import type { Log } from '../../../../../src/lib/log.ts'
 import { NORMAL_MODE } from '../../../../../src/pipeline/queue/service-mode.ts'
 import { newId } from '../../../../kit/mail.ts'
@@ -49,6 +50,7 @@ async function openExport(t: TestContext) {
     readBody: () => Promise.reject(new Error('nothing here has a body')),
     headers: {},
     spendRequest: undefined,
+    unreadReplies: new UnreadReplies(2 ** 30, clock),
     clock,
     log,
   })
