@@ -14,6 +14,7 @@ import { contactSegmentRoutes } from '../interfaces/api/contacts/segment-routes.
 import { createLinkTo } from '../interfaces/api/downloads/link.ts'
 import { downloadRoutes } from '../interfaces/api/downloads/routes.ts'
 import { emailAttachmentOpener, emailAttachmentRoutes } from '../interfaces/api/emails/attachment-routes.ts'
+import { contactActivityRoutes } from '../interfaces/api/events/contact-routes.ts'
 import { eventRoutes } from '../interfaces/api/events/routes.ts'
 import { inboundAnswerRoutes } from '../interfaces/api/inbound/answer-routes.ts'
 import { inboundFileRoutes } from '../interfaces/api/inbound/file-routes.ts'
@@ -87,7 +88,7 @@ function share(per10000: number | null): number | null {
   return per10000 === null ? null : per10000 / 10_000
 }
 
-export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): Route[] {
+export function audienceRoutesOf({ clock, store, newId, plans, workers }: AppContext): Route[] {
   const options = { store, reader: workers.reader, clock, newId }
   return [
     ...audienceRoutes(options),
@@ -95,6 +96,7 @@ export function audienceRoutesOf({ clock, store, newId, workers }: AppContext): 
     ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
     ...contactAliasRoutes(options),
+    ...contactActivityRoutes({ store, reader: workers.reader, horizonOf: plans.horizonOf }),
     ...accountContactRoutes(options),
     ...contactSegmentRoutes(options),
     ...segmentRoutes(options),

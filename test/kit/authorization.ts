@@ -136,6 +136,7 @@ const ROUTES_BY_NEED = {
     'GET /topics',
     'GET /topics/:id',
   ],
+  'contacts:read and emails:read': ['GET /contacts/:contact_id/activity'],
   'contacts:write': [
     'POST /audiences',
     'DELETE /audiences/:id',

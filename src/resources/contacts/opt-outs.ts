@@ -82,6 +82,25 @@ export async function optOutsOf(
   return found
 }
 
+/**
+ * Lists what the owner of an address has opted out of, newest first.
+ *
+ * @returns `topicId` is null for all mail; `saidAt` is in ms since the epoch
+ */
+export async function listOptOuts(
+  db: Db,
+  { accountId, email }: Owner,
+): Promise<{ topicId: Id | null; saidAt: number }[]> {
+  const rows = await db
+    .selectFrom('optOuts')
+    .select(['scope', 'saidAt'])
+    .where('accountId', '=', accountId)
+    .where('email', '=', email)
+    .orderBy('saidAt', 'desc')
+    .execute()
+  return rows.map(({ scope, saidAt }) => ({ topicId: scope.length === 0 ? null : scope, saidAt }))
+}
+
 /** Tells whether the opt-out covers the topic, or all mail. */
 export function isOutOf({ isFromEverything, topicIds }: OptOut, topicId: Id): boolean {
   return isFromEverything || topicIds.some(id => sameId(id, topicId))

@@ -158,6 +158,24 @@ export async function eventsAfter(
   return allWithData(find, found)
 }
 
+/** Lists the events of several emails, oldest first. */
+export async function eventsOfEmails(
+  { db, find }: { db: Db; find: Find },
+  accountId: Id,
+  emailIds: readonly Id[],
+): Promise<EventRow[]> {
+  if (emailIds.length === 0) return []
+  const found = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('subjectId', 'in', emailIds)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute()
+  return allWithData(find, found)
+}
+
 /** @returns undefined if the account has no event */
 export async function newestEvent(db: Db, accountId: Id): Promise<Id | undefined> {
   const newest = await db

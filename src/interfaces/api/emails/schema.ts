@@ -103,7 +103,7 @@ const recipientSchema = z.object({
   reply: z.string().nullable(),
   transcripts: z.array(attemptSchema),
 })
-const eventSchema = z.object({
+export const emailEventSchema = z.object({
   id: idSchema('evt'),
   type: z.enum(EMAIL_EVENTS),
   created_at: timeSchema,
@@ -129,7 +129,7 @@ export const emailSchema = emailRowSchema
     explanation: explanationSchema,
     template_id: idSchema('tpl').nullable(),
     recipients: z.array(recipientSchema),
-    events: z.array(eventSchema),
+    events: z.array(emailEventSchema),
   })
   .meta({ id: 'Email' })
 
@@ -160,7 +160,7 @@ export function emailView(
         recipients[i]!,
       ),
     ),
-    events: events.map(eventView),
+    events: events.map(emailEventView),
   }
 }
 
@@ -220,7 +220,8 @@ function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   return attempts > 0 ? 'sent' : 'queued'
 }
 
-function eventView({ id, type, createdAt, recipient, data }: EventRow): z.output<typeof eventSchema> {
+export function emailEventView(event: EventRow): z.output<typeof emailEventSchema> {
+  const { id, type, createdAt, recipient, data } = event
   return {
     id: wireId('evt', id),
     type: type as (typeof EMAIL_EVENTS)[number],
