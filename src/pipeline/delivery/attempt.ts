@@ -100,7 +100,7 @@ export async function attempt(
  * path only.
  */
 function resultFromSource(sourceIps: SourceIps, domain: string, result: AttemptResult): AttemptResult {
-  const source = result.hostAttempts.at(-1)?.source
+  const source = result.by?.source
   if (source === undefined || result.pressure !== 'reputation' || sourceIps.sources.length === 1)
     return result
   const isElsewhere = sourceIps.coolOff(source, domain)
@@ -128,6 +128,10 @@ export async function attemptHosts(
   const facts = () => partiesOf(transaction, options, sources)
   const context: AttemptContext = { transaction, slot, hostAttempts, facts }
   const ended = (result: AttemptResult) => ({ ...result, hostAttempts })
+  const ofLastHost = (result: AttemptResult) => {
+    const by = hostAttempts.at(-1)
+    return by ? { ...result, by } : result
+  }
   const results: AttemptResult[] = []
   const skip = (skipped: SkippedHost) => {
     // hosts beyond the limit give the result only if no other one is a deferral
@@ -136,9 +140,9 @@ export async function attemptHosts(
   }
   const unfit = new Set<string>()
   const known = await overKnownSession(options, nextHop, sources, context)
-  if (known && isDecided(known.result)) return ended(known.result)
+  if (known && isDecided(known.result)) return ended(ofLastHost(known.result))
   if (known?.result.unfitHost) {
-    results.push(known.result)
+    results.push(ofLastHost(known.result))
     unfit.add(known.mxHost)
   }
   let sessions = 0
@@ -149,8 +153,8 @@ export async function attemptHosts(
       const cautious = { ...candidate, tlsPolicy: withoutPipelining(candidate.tlsPolicy) }
       ;({ result, opened } = await overNewSession(options, nextHop, cautious, context))
     }
-    if (opened && isDecided(result)) return ended(result)
-    results.push(result)
+    if (opened && isDecided(result)) return ended(ofLastHost(result))
+    results.push(ofLastHost(result))
     if (result.unfitHost) unfit.add(candidate.host)
     else if (opened && ++sessions >= SESSIONS_MAX) break
   }

@@ -20,10 +20,10 @@ export function createDeliveryLog(log: Log) {
 
 function deliveryLog(log: Log) {
   return {
-    attemptFinished(delivery: ClaimedDelivery, { kind, text, hostAttempts }: AttemptResult) {
+    attemptFinished(delivery: ClaimedDelivery, { kind, text, by }: AttemptResult) {
       const level = kind === 'delivered' ? 'debug' : 'info'
       if (!log.isLevelEnabled(level)) return
-      const mxHost = hostAttempts.at(-1)?.host ?? null
+      const mxHost = by?.host ?? null
       log[level](
         {
           event: 'delivery_attempt_finished',

@@ -23,11 +23,10 @@ export function createAlerts(
   const raisedIn = new Map<string, number>()
 
   return {
-    async raise({ domain }, { alert: kind, hostAttempts, text: reply }, at) {
+    async raise({ domain }, { alert: kind, by, text: reply }, at) {
       if (kind === undefined) return
-      const last = hostAttempts.at(-1)
-      const mxHost = last?.host ?? null
-      const sourceIp = last?.source ?? ''
+      const mxHost = by?.host ?? null
+      const sourceIp = by?.source ?? ''
       const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS
       const hour = hourOf(at)
       const key = `${kind} ${provider} ${sourceIp}`

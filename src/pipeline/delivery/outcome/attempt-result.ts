@@ -1,6 +1,6 @@
 /**
- * Result of an attempt: delivered, deferred or bounced, with the reply of the host. Failures of hosts are
- * values, never exceptions. Every result is built here or in `result-without-host.ts`.
+ * Result of an attempt (`AttemptResult`), with the reply of the host. Failures of hosts are values, never
+ * exceptions. Results are built here and in `result-without-host.ts`; `attempt.ts` adds the hosts.
  *
  * In: replies and failures of hosts, from `attempt.ts` and `host-session.ts`. Out: the one record of what
  * happened, which decides whether another host is tried, how the egress path is judged, and what is stored
@@ -33,8 +33,10 @@ export interface AttemptResult {
   text: string
   /** Enhanced status code of a result that this side decided. */
   enhanced?: string
-  /** Hosts in the order in which they were tried. The last one gave the result, unless none was reached. */
+  /** Hosts in the order in which they were tried. */
   hostAttempts: readonly HostAttempt[]
+  /** The one of them that gave the result; absent when none did. */
+  by?: HostAttempt
   /** Delay in ms that replaces the one of the retry schedule. */
   retryAfterMs?: number
   /** Minimum delay in ms that the other side asked for. */

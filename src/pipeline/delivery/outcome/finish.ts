@@ -229,10 +229,10 @@ function deliveredEvent(result: AttemptResult, { startedAt, finishedAt }: Finish
 
 /** Returns why the message was not delivered; undefined when it was. */
 function causeOf(result: AttemptResult): Cause | undefined {
-  const { kind, class: bounceClass, text, hostAttempts } = result
+  const { kind, class: bounceClass, text, by } = result
   if (kind === 'delivered') return undefined
   if (kind === 'suppressed') return { code: 'suppressed' }
-  const host = hostAttempts.at(-1)?.host
+  const host = by?.host
   const known =
     kind === 'failed'
       ? { code: 'not_sendable' as const, by: text }
@@ -240,18 +240,17 @@ function causeOf(result: AttemptResult): Cause | undefined {
   return { ...(host !== undefined && { host }), ...(result.cause ?? known) }
 }
 
-/** What the last host replied. */
-function replyFacts({ text, hostAttempts }: AttemptResult) {
-  const last = hostAttempts.at(-1)
+/** The reply, and the host that gave it. */
+function replyFacts({ text, by }: AttemptResult) {
   return {
     reply: text,
-    mxHost: last?.host ?? null,
-    mxIp: last?.ip ?? null,
-    tls: last?.tls ? tlsText(last.tls) : null,
+    mxHost: by?.host ?? null,
+    mxIp: by?.ip ?? null,
+    tls: by?.tls ? tlsText(by.tls) : null,
   }
 }
 
-function bounceData({ class: bounceClass, reply, text, enhanced, hostAttempts }: AttemptResult) {
+function bounceData({ class: bounceClass, reply, text, enhanced, by }: AttemptResult) {
   // A status of the other class than the code stays in the text (`replyOf`).
   const isTransient = reply !== null && /^4\.\d{1,3}\.\d{1,3}\b/.test(reply.text)
   const { type, subtype } = bounceType(bounceClass, isTransient)
@@ -262,13 +261,12 @@ function bounceData({ class: bounceClass, reply, text, enhanced, hostAttempts }:
     code: reply?.code ?? null,
     enhanced_code: reply?.enhanced ?? enhanced ?? null,
     message: text,
-    mx_host: hostAttempts.at(-1)?.host ?? null,
+    mx_host: by?.host ?? null,
   }
 }
 
 /** `550 5.1.1 no such user (mx.there.example)` */
-function errorText({ text, enhanced, reply, hostAttempts }: AttemptResult): string {
+function errorText({ text, enhanced, reply, by }: AttemptResult): string {
   const message = reply || enhanced === undefined ? text : `${enhanced} ${text}`
-  const host = hostAttempts.at(-1)?.host
-  return host === undefined ? message : `${message} (${host})`
+  return by ? `${message} (${by.host})` : message
 }

@@ -18,7 +18,8 @@ function endingAt(host: string, alert?: AttemptResult['alert']): AttemptResult {
     phase: 'rcpt',
     reply: null,
     text: '550 5.7.1 listed',
-    hostAttempts: [{ host, source: '192.0.2.1' } as AttemptResult['hostAttempts'][number]],
+    hostAttempts: [],
+    by: { host, source: '192.0.2.1' } as AttemptResult['hostAttempts'][number],
     ...(alert && { alert }),
   }
 }

@@ -253,6 +253,27 @@ test('a bounce needs a permanent refusal of every host', async t => {
   assert.is((await later.to('ok', ['mx1.test', 'mx2.test'])).kind, 'deferred')
 })
 
+test('the result names the host that gave it, which need not be the last one', async t => {
+  const gone = { at: { banner: '554 5.7.1 no' } }
+  const busy = { at: { banner: '421 4.3.2 later' } }
+  const by = async (...hosts: FakeMxOptions[]) => {
+    const { to } = await open(t, HOSTS, ...hosts)
+    const { kind, text, by } = await to('ok', ['mx1.test', 'mx2.test'])
+    return [kind, text.slice(0, 3), by?.host]
+  }
+  assert.equal(await by(busy, gone), ['deferred', '421', 'mx1.test'])
+  assert.equal(await by(gone, busy), ['deferred', '421', 'mx2.test'])
+  assert.equal(await by(gone, gone), ['bounced', '554', 'mx2.test'])
+  assert.equal(await by(gone, {}), ['delivered', '250', 'mx2.test'])
+})
+
+test('a result that no host gave names none', async t => {
+  const { to } = await open(t, `${HOSTS}\nservfail.test SERVFAIL`, { at: { banner: '554 5.7.1 no' } })
+  const { kind, text, by, hostAttempts } = await to('ok', ['mx1.test', 'servfail.test'])
+  assert.equal([kind, by, hostAttempts.length], ['deferred', undefined, 1])
+  assert.match(text, /servfail\.test/)
+})
+
 test('private addresses are refused unless allowed', async t => {
   const { to, mxs } = await open(t, HOSTS, {})
   const result = await to('ok', ['mx1.test'], { allowPrivateAddresses: false })

@@ -26,9 +26,9 @@ const claimed: ClaimedDelivery = {
 /** The explanation that is stored with the event of the attempt. */
 function explained(result: AttemptResult, expiresAt = claimed.expiresAt) {
   const host = { host: HOST, ip: '192.0.2.9', ...{ phase: null, reply: '', tls: null, tlsFallback: null } }
-  const hostAttempts = [{ ...host, policy: 'none' as const, phases: [] }]
+  const by = { ...host, policy: 'none' as const, phases: [] }
   const facts = { startedAt: AT, finishedAt: AT, message: null, destination: null }
-  const finish = finishOf({ ...claimed, expiresAt }, { ...result, hostAttempts }, facts, () => 0.5)
+  const finish = finishOf({ ...claimed, expiresAt }, { ...result, by, hostAttempts: [by] }, facts, () => 0.5)
   return explainCause(JSON.parse(finish.cause!) as Cause, delivery, finish.nextAt)
 }
 

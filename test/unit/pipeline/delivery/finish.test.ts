@@ -44,14 +44,17 @@ function endingOf(
   over: Partial<AttemptResult> = {},
 ): AttemptResult {
   const code = Number(line.slice(0, 3))
+  const { hostAttempts = [hostAttempt('mx.there.test', line)] } = over
+  const by = hostAttempts.at(-1)
   return {
     kind,
     class: 'unknown',
     phase: 'rcpt',
     reply: code > 0 ? replyOf(code, [line.slice(4)]) : null,
     text: line,
-    hostAttempts: [hostAttempt('mx.there.test', line)],
     ...over,
+    hostAttempts,
+    ...(by && { by }),
   }
 }
 
