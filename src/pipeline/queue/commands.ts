@@ -75,7 +75,7 @@ export interface Finish extends LeaseRef {
   domain: string
   startedAt: number
   finishedAt: number
-  /** Time at which the signed message was handed to the transfer agent; null when it was not. */
+  /** Start of the attempt; null when no message was built for it. Its email then counts as sent. */
   handedOverAt: number | null
   status: DeliveryStatus
   outcome: AttemptOutcome

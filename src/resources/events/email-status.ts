@@ -39,7 +39,7 @@ export function hidesResult(
 /**
  * Hides the outcome of a delivery in a region without feedback; only what happened before the transfer is
  * visible.
- * @param handedOver true if an attempt was handed to the transfer agent, since a failure after that is
+ * @param handedOver true if an attempt was begun with the message, since a failure after that is
  * feedback, too
  */
 export function withoutFeedback(status: DeliveryStatus, handedOver: boolean): DeliveryStatus {

@@ -34,7 +34,7 @@ const STALE_AFTER_MS = 10_000
  */
 export function createRecentEmails(now: () => number = () => performance.now()): RecentEmails {
   const entries = new Slab<Entry>()
-  /** Numbers in `kept` by email, the oldest first. */
+  /** Numbers in `entries` by email, the oldest first. */
   const numbers = new Map<string, number>()
   let total = 0
 

@@ -1,4 +1,4 @@
-/** Repeats work while the store is unavailable. Called by the recorders of results. */
+/** Repeats work while the store is unavailable. Called by the delivery runner and the result recorders. */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { StorageUnavailable } from './command.ts'
 

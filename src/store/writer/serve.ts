@@ -82,11 +82,11 @@ export function serveWriter(store: ServedStore): WriterLoop {
 
   const start = () => {
     if (line.isEmpty() || running.size >= store.groupsAtOnce) return
-    const queueKey = loop().finally(() => {
-      running.delete(queueKey)
+    const group = loop().finally(() => {
+      running.delete(group)
       if (running.size === 0) idle = setTimeout(whenIdle, IDLE_DELAY_MS)
     })
-    running.add(queueKey)
+    running.add(group)
   }
 
   return {

@@ -121,7 +121,7 @@ export class SlotRunner {
     }
   }
 
-  /** A delivery that was not sent does not count towards the warm-up budget. */
+  /** A delivery that no host has answered does not count towards the warm-up budget. */
   async #deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void> {
     const { slots, clock, runner, onSignal, onMoved, giveBack } = this.#options
     const { delivery, isTransactional } = ready
@@ -131,15 +131,15 @@ export class SlotRunner {
     onMoved(path)
     this.#prepareNext(path)
     const endBudget = path.warmupBudget.begin(isTransactional)
-    let wasSent = false
+    let wasAnswered = false
     const judge: JudgeCongestion = (signal, text) => {
-      wasSent = signal === 'ok'
+      wasAnswered = signal === 'ok'
       onSignal(path, delivery, signal, text)
     }
     try {
       if (!(await runner.deliver(delivery, path.source, judge, slot))) giveBack([delivery])
     } finally {
-      endBudget(wasSent)
+      endBudget(wasAnswered)
       free()
     }
     this.start(path)

@@ -17,9 +17,9 @@ export interface WarmupBudget {
   isSpent(isTransactional: boolean): boolean
   /**
    * Takes a message from the budget. @returns a function to call at the end of the attempt; the message
-   * returns to the budget when it was not sent
+   * returns to the budget when no host has answered
    */
-  begin(isTransactional: boolean): (wasSent: boolean) => void
+  begin(isTransactional: boolean): (wasAnswered: boolean) => void
 }
 
 export interface WarmupBudgets {
@@ -92,8 +92,8 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
             : forAll.some(isSpentForAll),
         begin(isTransactional) {
           const begun = of(isTransactional).map(pool => pool.begin())
-          return wasSent => {
-            for (const end of begun) end(wasSent)
+          return wasAnswered => {
+            for (const end of begun) end(wasAnswered)
           }
         },
       }
@@ -161,13 +161,13 @@ class Pool {
     return isSpent
   }
 
-  /** Takes a granted message. @returns a function that gives it back if it was not sent */
-  begin(): (wasSent: boolean) => void {
+  /** Takes a granted message. @returns a function that gives it back if no host answered */
+  begin(): (wasAnswered: boolean) => void {
     const begunOn = this.#day
     if (this.#cap() === undefined) return () => {}
     this.#left--
-    return wasSent => {
-      if (wasSent || begunOn !== this.#day) return
+    return wasAnswered => {
+      if (wasAnswered || begunOn !== this.#day) return
       this.#left++
       this.#wakeAll()
     }

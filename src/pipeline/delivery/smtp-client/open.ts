@@ -2,7 +2,8 @@
  * Opens a session to one address of a host: connection, greeting, EHLO, STARTTLS and login, and falls back to
  * reduced TLS options or plain text.
  *
- * In: session options. Out: a session, or the failure. Called by `host-session.ts`.
+ * In: session options. Out: a session, or the failure. Called by `host-session.ts`, the check of certificates
+ * of MX hosts and the relay of alerts.
  */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../../protocols/smtp/reply.ts'
 import { logIn } from './auth.ts'
