@@ -15,6 +15,7 @@ export interface Scene {
   places: (readonly [name: string, path: string])[]
   ids: {
     audience: string
+    contact: string
     broadcast: string
     sent: string
     inbound: string
@@ -105,8 +106,9 @@ export async function startScene(): Promise<Scene> {
     ['ben@there.example', 'Ben', 'Cho', { city: 'Graz', 'Kunden-Nr.': '17' }],
     ['cleo@there.example', 'Cleo', 'Duran', { city: 'Vienna' }],
   ] as const
+  const added = []
   for (const [email, first_name, last_name, properties] of contacts)
-    await make(`/audiences/${audience.id}/contacts`, { email, first_name, last_name, properties })
+    added.push(await make(`/audiences/${audience.id}/contacts`, { email, first_name, last_name, properties }))
   await make(`/audiences/${audience.id}/segments`, {
     name: 'In Vienna',
     filters: [{ field: 'properties.city', op: 'eq', value: 'vienna' }],
@@ -178,6 +180,7 @@ export async function startScene(): Promise<Scene> {
     pending: pending.id,
     template: template.id,
     audience: audience.id,
+    contact: added[0].id,
     broadcast: broadcast.id,
     sent: sent.id,
     inbound,
@@ -226,6 +229,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['recipients', `/broadcasts/${ids.sent}/recipients?type=delivered`],
     ['audiences', '/audiences'],
     ['audience', `/audiences/${ids.audience}`],
+    ['contact', `/audiences/${ids.audience}/contacts/${ids.contact}`],
     ['segments', `/audiences/${ids.audience}?view=segments`],
     ['SMTP', '/smtp'],
     ['logs', '/logs'],

@@ -26,6 +26,7 @@ import type { domainKeysSchema } from '../../../api/domains/key-schema.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../api/domains/schema.ts'
 import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
+import type { contactActivitySchema } from '../../../api/events/contact-routes.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
 import type {
@@ -47,7 +48,7 @@ import type {
   versionRowSchema,
   versionSchema,
 } from '../../../api/templates/schema.ts'
-import type { topicSchema } from '../../../api/topics/schema.ts'
+import type { contactTopicSchema, topicSchema } from '../../../api/topics/schema.ts'
 import type {
   webhookDeliverySchema,
   webhookSchema,
@@ -114,6 +115,9 @@ export type Version = z.output<typeof versionSchema>
 export type Doctor = DoctorReport & { object: 'doctor' }
 export type Audience = z.output<typeof audienceSchema>
 export type Contact = z.output<typeof contactSchema>
+export type ContactActivity = z.output<typeof contactActivitySchema>
+export type ContactEmail = ContactActivity['data'][number]
+export type ContactTopic = z.output<typeof contactTopicSchema>
 export type ContactImport = z.output<typeof importSchema>
 export type Segment = z.output<typeof segmentSchema>
 export type SegmentFilter = Segment['filters'][number]

@@ -290,7 +290,7 @@ function Choice({ label, checked, onChange }: ChoiceProps) {
   )
 }
 
-function Pages({ list: { data, query, page = 1, pageSize = 0 } }: { list: Source<unknown> }) {
+export function Pages({ list: { data, query, page = 1, pageSize = 0 } }: { list: Source<unknown> }) {
   if (!data || !query || (page === 1 && !data.has_more)) return null
   const first = (page - 1) * pageSize + 1
   const total = data.total === undefined ? '' : ` of ${count(data.total)}`

@@ -27,6 +27,11 @@ export function recipientsPlace(broadcastId: string, type: RecipientType): strin
   return withQuery(`/broadcasts/${broadcastId}/recipients`, { type })
 }
 
+/** Returns the page of a contact. */
+export function contactPlace({ id, audience_id }: { id: string; audience_id: string }): string {
+  return `/audiences/${audience_id}/contacts/${id}`
+}
+
 /** Returns the delivery results of a destination. */
 export function destinationPlace(destination: string): string {
   return withQuery('/destinations', { destination })

@@ -1,5 +1,5 @@
 /** Labels, colors and explanations of statuses. */
-import type { Domain, EmailStatus } from '../api/types.ts'
+import type { Domain, EmailStatus, Suppression } from '../api/types.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'none'
 
@@ -69,4 +69,12 @@ export const RECORD_WORDS: Readonly<Record<string, Word>> = {
   },
   failed: { label: 'Wrong value', tone: 'bad', meaning: 'The record has a different value.' },
   not_started: { label: 'Not checked', tone: 'none', meaning: 'The record has not been checked yet.' },
+}
+
+export const SUPPRESSION_REASONS: Readonly<{
+  [R in Suppression['reason']]: readonly [label: string, tone: Tone]
+}> = {
+  bounce: ['Bounce', 'bad'],
+  complaint: ['Complaint', 'bad'],
+  manual: ['Manual', 'none'],
 }

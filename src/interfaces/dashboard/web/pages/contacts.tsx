@@ -14,7 +14,7 @@ import { Chosen, type Selection, useSelection, withEach } from '../components/se
 import { Mark } from '../components/show.tsx'
 import { contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
 import { counted } from '../labels/numbers.ts'
-import { emailsWith } from '../labels/places.ts'
+import { contactPlace } from '../labels/places.ts'
 
 const WHAT_REMOVING_MEANS =
   'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe them instead.'
@@ -39,7 +39,7 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
         list={list}
         columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
         keyOf={({ id }) => id}
-        href={({ email }) => emailsWith({ to: email })}
+        href={contactPlace}
         selection={selection}
         nameOf={({ email }) => email}
         empty={{
@@ -142,23 +142,31 @@ const unsubscribe = (contact: Contact): Promise<unknown> =>
   call('PATCH', pathOf(contact), { unsubscribed: true })
 const remove = (contact: Contact): Promise<unknown> => call('DELETE', pathOf(contact))
 
+/** Asks for confirmation, then deletes a contact. */
+export function askToRemove(contact: Contact, onRemoved: () => void): void {
+  confirm({
+    title: `Delete ${contact.email}?`,
+    text: WHAT_REMOVING_MEANS,
+    act: 'Delete contact',
+    async work() {
+      await remove(contact)
+      say(`${contact.email} was deleted.`)
+      onRemoved()
+    },
+  })
+}
+
+export function ContactMark({ contact: { unsubscribed, unsubscribed_topics } }: { contact: Contact }) {
+  if (unsubscribed) return <Mark tone="none">Unsubscribed</Mark>
+  return <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Subscribed'}</Mark>
+}
+
 interface ColumnActs {
   onOpen: (contact: Contact) => void
   onChanged: () => void
 }
 
 function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
-  const askToRemove = (contact: Contact) =>
-    confirm({
-      title: `Delete ${contact.email}?`,
-      text: WHAT_REMOVING_MEANS,
-      act: 'Delete contact',
-      async work() {
-        await remove(contact)
-        say(`${contact.email} was deleted.`)
-        onChanged()
-      },
-    })
   return [
     { head: 'Contact', text: ({ email }) => email },
     {
@@ -169,19 +177,14 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
     {
       head: 'Status',
       kind: 'status',
-      cell: ({ unsubscribed, unsubscribed_topics }) =>
-        unsubscribed ? (
-          <Mark tone="none">Unsubscribed</Mark>
-        ) : (
-          <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Subscribed'}</Mark>
-        ),
+      cell: contact => <ContactMark contact={contact} />,
     },
     timeColumn('Added', ({ created_at }) => created_at),
     actions(contact => (
       <RowActs
         onChange={() => onOpen(contact)}
         removal={`Delete ${contact.email}`}
-        onRemove={() => askToRemove(contact)}
+        onRemove={() => askToRemove(contact, onChanged)}
       />
     )),
   ]
@@ -194,7 +197,7 @@ interface ContactDialogProps {
   onDone: () => void
 }
 
-function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
+export function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
   const draft = useDraft(`contact.${audience.id}.${contact?.id ?? 'new'}`, formOf(contact))
   const form = draft.value
   const path = `/audiences/${audience.id}/contacts`

@@ -5,7 +5,7 @@ import type { Tone } from '../labels/status.ts'
 
 type EmailEvent = Email['events'][number]
 
-const WORDS: Readonly<Record<EmailEvent['type'], readonly [label: string, tone: Tone]>> = {
+export const EVENT_WORDS: Readonly<Record<EmailEvent['type'], readonly [label: string, tone: Tone]>> = {
   'email.scheduled': ['Scheduled', 'info'],
   'email.sent': ['Sent', 'info'],
   'email.delivery_delayed': ['Deferred', 'warn'],
@@ -38,7 +38,7 @@ export function EmailTimeline({ email: { created_at, events, recipients } }: { e
 
 function EventItem({ event, withRecipient }: { event: EmailEvent; withRecipient: boolean }) {
   const { type, created_at, recipient, data } = event
-  const [label, tone] = WORDS[type]
+  const [label, tone] = EVENT_WORDS[type]
   const detail = detailOf(data)
   return (
     <li class={`is-${tone}`}>
@@ -53,7 +53,7 @@ function EventItem({ event, withRecipient }: { event: EmailEvent; withRecipient:
 }
 
 /** Returns the detail of an event in one line: the link, the reply or the reason. */
-function detailOf(data: Readonly<Record<string, unknown>>): string | undefined {
+export function detailOf(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const value of Object.values(data)) {
     if (typeof value !== 'object' || value === null) continue
     const known = value as Record<string, unknown>

@@ -12,7 +12,7 @@ import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
-import { addressIn, domainIn, emailsWith } from '../labels/places.ts'
+import { addressIn, contactPlace, domainIn, emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
@@ -138,7 +138,7 @@ function ContactPlace({ address }: { address: string }) {
   return (
     <>
       {' '}
-      (<Link href={withQuery(`/audiences/${contact.audience_id}`, { q: contact.email })}>contact</Link>)
+      (<Link href={contactPlace(contact)}>contact</Link>)
     </>
   )
 }

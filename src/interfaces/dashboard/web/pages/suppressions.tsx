@@ -14,15 +14,10 @@ import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
 import { Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
-import type { Tone } from '../labels/status.ts'
+import { SUPPRESSION_REASONS } from '../labels/status.ts'
 import { ExportSuppressions, ImportSuppressions } from './suppression-files.tsx'
 
 const CONCURRENT_MAX = 100
-const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
-  bounce: ['Bounce', 'bad'],
-  complaint: ['Complaint', 'bad'],
-  manual: ['Manual', 'none'],
-}
 
 export function Suppressions() {
   const query = useQuery()
@@ -67,7 +62,7 @@ export function Suppressions() {
             query={query}
             name="reason"
             label="Any reason"
-            options={Object.entries(REASONS).map(([reason, [label]]) => [reason, label] as const)}
+            options={Object.entries(SUPPRESSION_REASONS).map(([reason, [label]]) => [reason, label] as const)}
           />
         </FilterBar>
         <ChosenActs rows={rows} selection={selection} reload={list.reload} />
@@ -135,7 +130,9 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
     {
       head: 'Reason',
       kind: 'status',
-      cell: ({ reason }) => <Mark tone={REASONS[reason][1]}>{REASONS[reason][0]}</Mark>,
+      cell: ({ reason }) => (
+        <Mark tone={SUPPRESSION_REASONS[reason][1]}>{SUPPRESSION_REASONS[reason][0]}</Mark>
+      ),
     },
     {
       head: 'Source',

@@ -18,7 +18,7 @@ import type {
 import { Dialog } from '../components/dialog.tsx'
 import { Icon, type IconName } from '../components/icons.tsx'
 import { useSettled } from '../components/settled.ts'
-import { emailsWith } from '../labels/places.ts'
+import { contactPlace, emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { openDialog, ownPlaces } from './keyboard.ts'
 
@@ -214,9 +214,10 @@ function useFound(text: string): { entries: Entry[]; isSearching: boolean } {
   }
 }
 
-function contactEntry({ email, first_name, last_name, audience_id }: Contact): Entry {
+function contactEntry(contact: Contact): Entry {
+  const { email, first_name, last_name } = contact
   const name = [first_name, last_name].filter(Boolean).join(' ')
-  return entry('Contact', 'audiences', email, withQuery(`/audiences/${audience_id}`, { q: email }), name)
+  return entry('Contact', 'audiences', email, contactPlace(contact), name)
 }
 
 function entry(kind: string, icon: IconName, label: string, href: string, detail = ''): Entry {

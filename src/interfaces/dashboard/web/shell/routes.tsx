@@ -34,6 +34,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ],
   ['/audiences', lazy(async () => (await import('../pages/audiences.tsx')).Audiences)],
   ['/audiences/:id', lazy(async () => (await import('../pages/audience.tsx')).AudiencePage)],
+  ['/audiences/:id/contacts/:contact', lazy(async () => (await import('../pages/contact.tsx')).ContactPage)],
   ['/webhooks', lazy(async () => (await import('../pages/webhooks.tsx')).Webhooks)],
   ['/webhooks/:id', lazy(async () => (await import('../pages/webhook.tsx')).WebhookPage)],
   ['/logs', lazy(async () => (await import('../pages/logs.tsx')).Logs)],

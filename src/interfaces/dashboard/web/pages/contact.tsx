@@ -1,0 +1,179 @@
+/** One contact: what is known of them, what they were sent, and why they may get nothing more. */
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { call, withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type {
+  Audience,
+  Contact,
+  ContactActivity,
+  ContactEmail,
+  ContactTopic,
+  List,
+  Topic,
+} from '../api/types.ts'
+import { Button, Switch } from '../components/controls.tsx'
+import { useAct, useChange } from '../components/dialog.tsx'
+import { Failure, Pending, say } from '../components/feedback.tsx'
+import type { PageProps } from '../components/page.ts'
+import { usePaged } from '../components/paged.ts'
+import { Card, Facts, Head, Time } from '../components/show.tsx'
+import { SUPPRESSION_REASONS } from '../labels/status.ts'
+import { ActivityCard } from './contact-activity.tsx'
+import { PropertiesCard } from './contact-properties.tsx'
+import { askToRemove, ContactDialog, ContactMark } from './contacts.tsx'
+
+/** Each has several events in the timeline. */
+const EMAILS_PER_PAGE = 10
+
+export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
+  const query = useQuery()
+  const [isEditing, setEditing] = useState(false)
+  const [, navigate] = useLocation()
+  const path = `/audiences/${id}/contacts/${contactId}`
+  const { data: contact, error, reload } = useLoad<Contact>(path, { on: 'contact.' })
+  const audience = useLoad<Audience>(`/audiences/${id}`).data
+  const activity = usePaged<ContactEmail, ContactActivity>(`/contacts/${contactId}/activity`, query, {
+    ...{ on: 'email.', pageSize: EMAILS_PER_PAGE },
+  })
+  if (!contact) return <Pending of={{ error, reload }} />
+  const back = `/audiences/${id}`
+  const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ')
+  return (
+    <>
+      <Head
+        title={contact.email}
+        from={[back, audience?.name ?? 'Audience']}
+        lead={
+          <>
+            <ContactMark contact={contact} /> {name}
+          </>
+        }
+      >
+        <Button
+          icon="trash"
+          label="Delete contact"
+          onClick={() => askToRemove(contact, () => navigate(back))}
+        />
+        <Subscription path={path} contact={contact} reload={reload} />
+        <Button onClick={() => setEditing(true)}>Edit</Button>
+      </Head>
+      <div class="halves">
+        <Card title="Details">
+          <About contact={contact} activity={activity.data} />
+        </Card>
+        <TopicsCard path={path} onChanged={reload} />
+      </div>
+      <PropertiesCard contact={contact} path={path} onChanged={reload} />
+      <ActivityCard list={activity} address={contact.email} />
+      {isEditing && (
+        <ContactDialog
+          audience={{ id: id! }}
+          contact={contact}
+          onClose={() => setEditing(false)}
+          onDone={reload}
+        />
+      )}
+    </>
+  )
+}
+
+interface SubscriptionProps {
+  path: string
+  contact: Contact
+  reload: () => void
+}
+
+function Subscription({ path, contact: { email, unsubscribed }, reload }: SubscriptionProps) {
+  const { error, isBusy, run } = useAct(async () => {
+    await call('PATCH', path, { unsubscribed: !unsubscribed })
+    say(`${email} was ${unsubscribed ? 'subscribed' : 'unsubscribed'}.`)
+    reload()
+  })
+  return (
+    <>
+      <Button disabled={isBusy} onClick={() => void run()}>
+        {unsubscribed ? 'Subscribe' : 'Unsubscribe'}
+      </Button>
+      {error && <Failure error={error} />}
+    </>
+  )
+}
+
+interface AboutProps {
+  contact: Contact
+  activity: ContactActivity | undefined
+}
+
+function About({ contact, activity }: AboutProps) {
+  const topics = useLoad<List<Topic>>('/topics?limit=100').data?.data ?? []
+  const nameOf = (id: string | null) =>
+    id === null ? 'all broadcasts' : (topics.find(topic => topic.id === id)?.name ?? 'a deleted topic')
+  const suppression = activity?.suppression
+  return (
+    <Facts
+      rows={[
+        ['First name', contact.first_name ?? '–'],
+        ['Last name', contact.last_name ?? '–'],
+        ['Added', <Time key="added" at={contact.created_at} />],
+        ['Changed', <Time key="changed" at={contact.updated_at} />],
+        [
+          'Suppression',
+          suppression ? (
+            <span key="suppression">
+              <Link href={withQuery('/suppressions', { q: contact.email })}>
+                {SUPPRESSION_REASONS[suppression.reason][0]}
+              </Link>
+              , <Time at={suppression.created_at} />
+              {suppression.source_id && (
+                <>
+                  {' '}
+                  (<Link href={`/emails/${suppression.source_id}`}>email</Link>)
+                </>
+              )}
+            </span>
+          ) : (
+            activity && 'None'
+          ),
+        ],
+        ...(activity?.opt_outs ?? []).map(
+          ({ topic_id, created_at }) =>
+            [
+              'Opted out',
+              <span key={topic_id}>
+                Of {nameOf(topic_id)}, <Time at={created_at} />
+              </span>,
+            ] as const,
+        ),
+      ]}
+    />
+  )
+}
+
+function TopicsCard({ path, onChanged }: { path: string; onChanged: () => void }) {
+  const topics = useLoad<List<ContactTopic>>(`${path}/topics?limit=100`, { on: 'contact.' })
+  const { error, act } = useChange(async ({ id, isOn }: { id: string; isOn: boolean }) => {
+    await call('PATCH', `${path}/topics`, { topics: [{ id, subscription: isOn ? 'opt_in' : 'opt_out' }] })
+    topics.reload()
+    onChanged()
+  })
+  return (
+    <Card title="Topics">
+      <div class="stack">
+        {!topics.data && <Pending of={topics} />}
+        {topics.data?.data.length === 0 && <p class="quiet">There are no topics.</p>}
+        {topics.data?.data.map(({ id, name, description, subscription }) => (
+          <Switch
+            key={id}
+            label={name}
+            hint={description ?? ''}
+            checked={subscription === 'opt_in'}
+            onChange={isOn => act({ id, isOn })}
+          />
+        ))}
+        {error && <Failure error={error} />}
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,120 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { axeFindings, sideways, startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('the page of a contact')
+const ADDRESS = 'opened+ann@simulator.test'
+let mailhorn: Mailhorn
+let browser: TestBrowser
+let opened: WatchedPage
+let page: Page
+let session: string
+let path: string
+let firstEmail: string
+test.before(async () => {
+  buildDashboard()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
+  await mailhorn.verifiedDomain('shop.example')
+  const audience = await make('/audiences', { name: 'Readers' })
+  await make('/topics', { name: 'Offers', default_subscription: 'opt_in' })
+  const { id } = await make(`/audiences/${audience.id}/contacts`, {
+    ...{ email: ADDRESS, first_name: 'Ann', last_name: 'Berg' },
+    properties: { city: 'Vienna', seats: 3, trial: false },
+  })
+  path = `/audiences/${audience.id}/contacts/${id}`
+  for (let n = 1; n <= 11; n++) {
+    const email = await mailhorn.send({
+      ...{ from: 'orders@shop.example', to: ADDRESS, subject: `Order ${n}`, text: 'Hello' },
+    })
+    firstEmail ??= email
+  }
+  await mailhorn.emailWhen(firstEmail, 'delivered')
+  browser = await startBrowser()
+  opened = await browser.signIn(mailhorn, path)
+  page = opened.page
+})
+test.after(async () => {
+  await browser.close()
+  await mailhorn.close()
+})
+
+async function make(place: string, body: object) {
+  const answer = await mailhorn.call('POST', place, { session, body })
+  assert.ok(answer.status < 300, JSON.stringify(answer.body))
+  return answer.body
+}
+const contact = async () => (await mailhorn.call('GET', path, { session })).body
+const card = (name: string) => page.getByRole('region', { name })
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+test('its emails and their events stand in one timeline, by page, and lead to the emails', async () => {
+  await page.getByRole('heading', { name: ADDRESS }).waitFor()
+  const activity = card('Activity')
+  await activity.getByText('1 to 10 of 11').waitFor()
+  await activity.getByRole('link', { name: 'Order 11', exact: true }).first().waitFor()
+  await activity.getByRole('button', { name: 'Next' }).click()
+  await activity.getByText('11 to 11 of 11').waitFor()
+  for (const event of ['Sent', 'Delivered', 'Opened'])
+    await activity.getByText(event, { exact: true }).waitFor()
+  await activity.getByRole('link', { name: 'Order 1', exact: true }).first().click()
+  await page.waitForURL(new RegExp(`/emails/${firstEmail}$`))
+  await page.locator('.facts').getByRole('link', { name: 'contact' }).click()
+  await page.waitForURL(new RegExp(`${path}$`))
+})
+
+test('a property is changed in place and keeps its type, and one is added and removed', async () => {
+  const properties = card('Properties')
+  await properties.getByLabel('city', { exact: true }).fill('Graz')
+  await properties.getByLabel('city', { exact: true }).press('Enter')
+  await page.getByText('city was saved.').waitFor()
+  await properties.getByLabel('seats', { exact: true }).fill('many')
+  await properties.getByText('Enter a number.').waitFor()
+  await properties.getByLabel('seats', { exact: true }).fill('4')
+  await properties.getByLabel('seats', { exact: true }).blur()
+  await page.getByText('seats was saved.').waitFor()
+  await properties.getByLabel('trial', { exact: true }).selectOption('Yes')
+  await page.getByText('trial was saved.').waitFor()
+  await button('Add property').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('email')
+  await dialog.getByLabel('Value').fill('x')
+  await dialog.getByRole('button', { name: 'Add property' }).click()
+  await dialog.getByText('must not be the name of a built-in field').waitFor()
+  await dialog.getByLabel('Name').fill('plan')
+  await dialog.getByRole('button', { name: 'Add property' }).click()
+  await page.getByText('plan was saved.').waitFor()
+  await button('Remove city').click()
+  await page.getByText('city was removed.').waitFor()
+  assert.equal((await contact()).properties, { seats: 4, trial: true, plan: 'x' })
+})
+
+test('topics and the subscription are changed, and the suppression is shown with its reason', async () => {
+  await card('Topics').getByLabel('Offers').uncheck()
+  await page.getByText('Some topics').waitFor()
+  await button('Unsubscribe').click()
+  await button('Subscribe').waitFor()
+  const { unsubscribed, unsubscribed_topics: topics } = await contact()
+  assert.equal([unsubscribed, topics.length], [true, 1])
+  await make('/suppressions', { email: ADDRESS, reason: 'complaint' })
+  await page.reload()
+  await card('Details').getByRole('link', { name: 'Complaint' }).click()
+  await page.getByRole('heading', { name: 'Suppressions' }).waitFor()
+  await page.getByRole('row').filter({ hasText: ADDRESS }).waitFor()
+})
+
+test('it has no accessibility finding and no sideways scrolling in a window and on a phone', async () => {
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 860 })
+    await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+    await card('Activity').getByText('1 to 10 of 11').waitFor()
+    assert.equal(await axeFindings(page), [], `${width} px`)
+    assert.is(await sideways(page), 0, `${width} px`)
+  }
+  assert.equal(opened.faults, [])
+})
+
+test.run()
