@@ -6,6 +6,11 @@ import type { Clock } from '../../../lib/clock.ts'
 import { Slab } from '../../../lib/slab.ts'
 import type { ClientConnection } from './connections.ts'
 
+/** A reply of which the client has taken nothing for this time is closed beyond the bound. */
+const STALLED_MS = 10_000
+/** Replies that clients go on reading are closed beyond so many times the bound. */
+const MOVING_FACTOR = 4
+
 /** One long reply that is being sent. */
 export class UnreadReply {
   readonly connection: ClientConnection
@@ -33,8 +38,9 @@ export class UnreadReplies {
   }
 
   /**
-   * Counts a reply until `remove`. Beyond the bound, connections with other replies are closed: first those
-   * of the client network with the most bytes, of these the one that has read nothing for the longest time.
+   * Counts a reply until `remove`. Beyond the bound, connections with other replies that have stalled are
+   * closed, and beyond four times the bound also those whose clients go on reading: first those of the client
+   * network with the most bytes, of these the one that has read nothing for the longest time.
    */
   add(connection: ClientConnection, sizeBytes: number): UnreadReply {
     const reply = new UnreadReply(connection, sizeBytes, this.#clock.monotonic())
@@ -42,7 +48,7 @@ export class UnreadReplies {
     this.#count(reply, sizeBytes)
     while (this.#bytes > this.#maxBytes) {
       const other = this.#firstToClose(reply)
-      if (!other) break
+      if (!other || (!this.#isStalled(other) && this.#bytes <= MOVING_FACTOR * this.#maxBytes)) break
       this.remove(other)
       other.connection.destroy()
     }
@@ -69,11 +75,21 @@ export class UnreadReplies {
   #firstToClose(newest: UnreadReply): UnreadReply | undefined {
     let chosen: UnreadReply | undefined
     for (const reply of this.#open)
-      if (reply !== newest && (!chosen || isRatherClosed(reply, chosen))) chosen = reply
+      if (reply !== newest && (!chosen || this.#isRatherClosed(reply, chosen))) chosen = reply
     return chosen
+  }
+
+  #isRatherClosed(one: UnreadReply, other: UnreadReply): boolean {
+    const isStalled = this.#isStalled(one)
+    return isStalled === this.#isStalled(other) ? isRatherClosed(one, other) : isStalled
+  }
+
+  #isStalled({ progressedAt }: UnreadReply): boolean {
+    return this.#clock.monotonic() - progressedAt >= STALLED_MS
   }
 }
 
+/** Tells which of two replies is closed first if both have stalled, or neither. */
 function isRatherClosed(one: UnreadReply, other: UnreadReply): boolean {
   const weight = weightOf(one) - weightOf(other)
   return weight === 0 ? one.progressedAt < other.progressedAt : weight > 0

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
+import type { ClientConnection } from '../../../../../src/interfaces/api/server/connections.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
 import { sendLongReplies } from '../../../../../src/interfaces/api/server/stream.ts'
 import { UnreadReplies } from '../../../../../src/interfaces/api/server/unread-replies.ts'
@@ -73,8 +74,8 @@ for (const path of Object.keys(BODIES))
     assert.is(await bodyOf(clients[5]!), TEXT)
   })
 
-test('beyond the bound, the network with the most bytes loses the reply that moved least', async t => {
-  const { server, ask, clock } = await open(t, 3.5 * BODY_MIB * MIB)
+test('beyond four times the bound, the network with the most bytes loses the reply that moved least', async t => {
+  const { server, ask, clock } = await open(t, (3.5 * BODY_MIB * MIB) / 4)
   const other = await ask(OTHER, '/bytes')
   clock.advance(1_000)
   const first = await ask(ATTACKER, '/bytes')
@@ -90,9 +91,59 @@ test('beyond the bound, the network with the most bytes loses the reply that mov
   assert.is(await bodyOf(third), TEXT)
 })
 
-test('a reply that has been read no longer counts', async t => {
-  const { ask } = await open(t, 1.5 * BODY_MIB * MIB)
-  for (let i = 0; i < 3; i++) assert.is(await bodyOf(await ask(OTHER, '/text')), TEXT)
+/** Replies of 10 bytes with a bound of 25, and the names of those that were closed. */
+function counted() {
+  const clock = createManualClock()
+  const replies = new UnreadReplies(25, clock)
+  const closed: string[] = []
+  const networkOf = (isTrusted: boolean) => ({ isTrusted, unreadBytes: 0 })
+  const networks = { attacker: networkOf(false), other: networkOf(false), proxy: networkOf(true) }
+  const add = (name: string, network: keyof typeof networks) => {
+    const connection = { network: networks[network], destroy: () => void closed.push(name) }
+    return replies.add(connection as unknown as ClientConnection, 10)
+  }
+  return { clock, replies, closed, add }
+}
+
+test('beyond the bound, a reply is kept while its client goes on reading', () => {
+  const { clock, replies, closed, add } = counted()
+  const reading = add('reading', 'attacker')
+  add('stalled', 'other')
+  clock.advance(9_999)
+  replies.progressed(reading)
+  add('third', 'attacker')
+  assert.equal(closed, [], 'nothing has stalled yet')
+  clock.advance(1)
+  add('fourth', 'attacker')
+  assert.equal(closed, ['stalled'], 'although its network has less')
+})
+
+test('of stalled replies, those of the network with the most bytes are closed until the bound is kept', () => {
+  const { clock, closed, add } = counted()
+  add('other', 'other')
+  for (const name of ['first', 'second', 'third']) {
+    clock.advance(1_000)
+    add(name, 'attacker')
+  }
+  clock.advance(10_000)
+  add('newest', 'proxy')
+  assert.equal(closed, ['first', 'second', 'other'])
+})
+
+test('beyond four times the bound, replies are closed although their clients go on reading', () => {
+  const { closed, add } = counted()
+  for (let i = 0; i < 10; i++) add(`reply ${i}`, 'attacker')
+  assert.equal(closed, [])
+  add('newest', 'other')
+  assert.equal(closed, ['reply 0'])
+})
+
+test('a reply that has been read no longer counts', () => {
+  const { replies, closed, clock, add } = counted()
+  add('held', 'other')
+  clock.advance(10_000)
+  for (let i = 0; i < 20; i++) replies.remove(add('read', 'other'))
+  assert.equal(closed, [])
 })
 
 test.run()
