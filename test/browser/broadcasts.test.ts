@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
@@ -196,6 +197,12 @@ test('results: links agree with clicks, and a rate beyond its limit has its colo
       recipients.map(local => `${local}@simulator.test`),
       name,
     )
+    const saved = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n')
+    assert.is(lines.length - 1, recipients.length, `${name} as CSV`)
   }
 })
 

@@ -94,6 +94,7 @@ const ROUTES_BY_NEED = {
     'POST /broadcasts/:id/lint',
     'GET /broadcasts/:id/preview',
     'GET /broadcasts/:id/recipients',
+    'GET /broadcasts/:id/recipients/export',
     'GET /broadcasts/:id/recipients/preview',
   ],
   'broadcasts:write': [

@@ -30,6 +30,8 @@ export interface RecipientQuestion {
   /** Restricts bounced recipients; null for any. */
   bounceType: RecipientBounceType | null
   page: ListPage
+  /** Whether `total` is needed; counting reads the whole broadcast. */
+  isCounted: boolean
 }
 
 export interface FoundRecipient {
@@ -46,6 +48,7 @@ export interface FoundRecipient {
 }
 
 export interface RecipientsFound {
+  /** Meaningless unless the question asked for it. */
   total: number
   hasMore: boolean
   rows: FoundRecipient[]
@@ -63,7 +66,7 @@ const STATUSES = {
 export async function listRecipients(db: Db, question: RecipientQuestion): Promise<RecipientsFound> {
   const { broadcast, page } = question
   if (!broadcast.firstEmailId) return { total: 0, hasMore: false, rows: [] }
-  const { keys, matched, hasMore } = await scanInChunks(listing(db, question), page, false)
+  const { keys, matched, hasMore } = await scanInChunks(listing(db, question), page, !question.isCounted)
   return { total: matched, hasMore, rows: await recipientsOf(db, broadcast, keys) }
 }
 

@@ -389,6 +389,18 @@ test('links: a broadcast counts each link, and a mailbox provider can unsubscrib
       [readers[0], 'https://a.example/?who=1', SHOP],
     ],
   )
+  const exported = await fetch(`${mailhorn.baseUrl}/broadcasts/${id}/recipients/export?type=clicked`, {
+    headers: { authorization: `Bearer ${session}` },
+  })
+  const [head, ...lines] = (await exported.text()).trimEnd().split('\r\n')
+  assert.is(head, 'email,email_id,contact_id,opens,clicks,links,bounce_type')
+  assert.equal(
+    lines.map(line => [line.split(',')[0], line.split(',')[5]]),
+    [
+      [readers[1], `https://a.example/?who=2 ${SHOP} ${PROMO}`],
+      [readers[0], `https://a.example/?who=1 ${SHOP}`],
+    ],
+  )
   const provider = { method: 'POST', headers: FORM, body: ONE_CLICK }
   for (let again = 0; again < 2; again++) assert.is((await visit(second!.oneClick, provider)).status, 200)
   assert.is((await visit(first!.oneClick, { ...provider, body: 'choice=save' })).status, 200)

@@ -1,5 +1,6 @@
 /** Serves the recipients of a broadcast by delivery result, in the format of newer SDKs. */
 import * as z from 'zod'
+import { csvLine } from '../../../lib/csv.ts'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import {
   BOUNCE_TYPES,
@@ -18,8 +19,9 @@ import {
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/model/schema.ts'
+import type { ListPage } from '../../../store/reading/list-page.ts'
 import { apiErrorOf, invalidField, orNotFound } from '../api-error.ts'
-import { ok, pageReply, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { readChoice } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -61,65 +63,118 @@ interface BroadcastRecipientRoutesOptions {
   horizonOf: Plans['horizonOf']
 }
 
-export function broadcastRecipientRoutes({
-  db,
-  reader,
-  quotaOf,
-  horizonOf,
-}: BroadcastRecipientRoutesOptions): Route[] {
+export function broadcastRecipientRoutes(options: BroadcastRecipientRoutesOptions): Route[] {
+  return [...listRoutes(options), forecastRoute(options)]
+}
+
+const LISTED_QUERY = {
+  type: z.enum(RECIPIENT_TYPES).default('sent'),
+  email: z.string().optional().meta({ description: "The recipient's address." }),
+  bounce_type: bounceSchema.optional().meta({ description: 'Only with `type=bounced`.' }),
+}
+
+function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions): Route[] {
+  const questionOf = async (request: ApiRequest): Promise<Omit<RecipientQuestion, 'page' | 'isCounted'>> => {
+    const { accountId } = request.credential
+    const id = pathId(request, 'brd')
+    const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+    const type = readType(request.query)
+    const [address, bounceType] = [readAddress(request.query), readBounceType(request.query, type)]
+    const { audienceId, firstEmailId, lastEmailId } = broadcast
+    return {
+      broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
+      horizon: await horizonOf(accountId),
+      ...{ type, address, bounceType },
+    }
+  }
   return [
     {
       method: 'GET',
       path: '/broadcasts/:id/recipients',
       access: 'session',
       summary: 'List the recipients of a broadcast by delivery result',
-      query: {
-        type: z.enum(RECIPIENT_TYPES).default('sent'),
-        email: z.string().optional().meta({ description: "The recipient's address." }),
-        bounce_type: bounceSchema.optional().meta({ description: 'Only with `type=bounced`.' }),
-        ...cursorPageQuery('eml'),
-      },
+      query: { ...LISTED_QUERY, ...cursorPageQuery('eml') },
       replies: { 200: listSchema(recipientSchema) },
       async handle(request) {
-        const { accountId } = request.credential
         const page = readCursorPage(request.query, 'eml', 'an email')
-        const id = pathId(request, 'brd')
-        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
-        const type = readType(request.query)
-        const [address, bounceType] = [readAddress(request.query), readBounceType(request.query, type)]
-        const { audienceId, firstEmailId, lastEmailId } = broadcast
-        const found = await reader.listRecipients({
-          broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
-          horizon: await horizonOf(accountId),
-          ...{ type, address, bounceType, page },
-        })
-        return pageReply(found, row => recipientView(row, type))
+        const question = await questionOf(request)
+        const found = await reader.listRecipients({ ...question, page, isCounted: true })
+        return pageReply(found, row => recipientView(row, question.type))
       },
     },
     {
       method: 'GET',
-      path: '/broadcasts/:id/recipients/preview',
+      path: '/broadcasts/:id/recipients/export',
       access: 'session',
-      summary: 'Count who would get a broadcast if it were sent now',
-      replies: { 200: forecastSchema },
+      summary: 'Export the recipients of a broadcast with a delivery result as CSV',
+      query: LISTED_QUERY,
+      replies: { 200: 'text/csv' },
       async handle(request) {
-        const { accountId } = request.credential
-        const id = pathId(request, 'brd')
-        const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
-        const { audienceId, segmentId, topicId } = broadcast
-        const found = await reader.forecastRecipients({
-          broadcast: { accountId, audienceId, segmentId, topicId },
-          quota: await quotaOf(accountId),
-        })
-        if (!found)
-          throw apiErrorOf({
-            refused: 'wrong_state',
-            message: 'The segment of the broadcast has been deleted.',
+        const question = await questionOf(request)
+        const pageFrom = (cursor: ListPage['cursor']) =>
+          reader.listRecipients({
+            ...{ ...question, isCounted: false },
+            page: { limit: ROWS_PER_BATCH, offset: 0, cursor },
           })
-        return ok(forecastView(id, found))
+        const content = csvOf(await pageFrom(null), id => pageFrom({ id, side: 'older' }))
+        return { status: 200, headers: EXPORT_HEADERS, content }
       },
     },
   ]
+}
+
+const ROWS_PER_BATCH = 1_000
+const EXPORT_HEADERS = {
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': 'attachment; filename="recipients.csv"',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+const CSV_HEADER = csvLine(['email', 'email_id', 'contact_id', 'opens', 'clicks', 'links', 'bounce_type'])
+
+/** Reads further rows while the client takes the former ones. */
+async function* csvOf(
+  first: RecipientsFound,
+  after: (emailId: Id) => Promise<RecipientsFound>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(CSV_HEADER)
+  for (let found = first; found.rows.length > 0; found = await after(found.rows.at(-1)!.emailId)) {
+    yield Buffer.from(found.rows.map(csvRow).join(''))
+    if (!found.hasMore) return
+  }
+}
+
+function csvRow({ address, emailId, contactId, openCount, clickCount, links, bounceType }: FoundRecipient) {
+  return csvLine([
+    ...[address, wireId('eml', emailId), contactId && wireId('con', contactId), openCount, clickCount],
+    ...[links.map(({ url }) => url).join(' '), bounceType?.toLowerCase() ?? null],
+  ])
+}
+
+function forecastRoute({ db, reader, quotaOf }: BroadcastRecipientRoutesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/broadcasts/:id/recipients/preview',
+    access: 'session',
+    summary: 'Count who would get a broadcast if it were sent now',
+    replies: { 200: forecastSchema },
+    async handle(request) {
+      const { accountId } = request.credential
+      const id = pathId(request, 'brd')
+      const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
+      const { audienceId, segmentId, topicId } = broadcast
+      const found = await reader.forecastRecipients({
+        broadcast: { accountId, audienceId, segmentId, topicId },
+        quota: await quotaOf(accountId),
+      })
+      if (!found)
+        throw apiErrorOf({
+          refused: 'wrong_state',
+          message: 'The segment of the broadcast has been deleted.',
+        })
+      return ok(forecastView(id, found))
+    },
+  }
 }
 
 function forecastView(id: Id, found: RecipientForecast): z.output<typeof forecastSchema> {

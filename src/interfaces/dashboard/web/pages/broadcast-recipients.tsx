@@ -1,4 +1,5 @@
 /** Recipients of a broadcast, all or those with one result. */
+import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Broadcast, BroadcastRecipient } from '../api/types.ts'
@@ -19,9 +20,8 @@ export function BroadcastRecipients({ params: { id } }: PageProps) {
   const type = query.get('type')
   const address = query.get('email')
   const broadcast = useLoad<Broadcast>(`/broadcasts/${id}`).data
-  const list = usePaged<BroadcastRecipient>(`/broadcasts/${id}/recipients`, query, {
-    filters: { type, email: ADDRESS.test(address) ? address : '' },
-  })
+  const filters = { type, email: ADDRESS.test(address) ? address : '' }
+  const list = usePaged<BroadcastRecipient>(`/broadcasts/${id}/recipients`, query, { filters })
   const { total } = list.data ?? {}
   return (
     <>
@@ -29,7 +29,15 @@ export function BroadcastRecipients({ params: { id } }: PageProps) {
         title="Recipients"
         count={total === undefined ? undefined : count(total)}
         from={[`/broadcasts/${id}`, broadcast ? titleOf(broadcast) : 'Broadcast']}
-      />
+      >
+        <a
+          class="button"
+          href={withQuery(`/broadcasts/${id}/recipients/export`, filters)}
+          download="recipients.csv"
+        >
+          Export CSV
+        </a>
+      </Head>
       <ResourceList<BroadcastRecipient>
         name="Recipients of the broadcast"
         list={list}
