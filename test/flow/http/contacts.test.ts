@@ -105,6 +105,28 @@ test('a property called __proto__ is one like any other', async () => {
   assert.equal(gone.body.properties, {})
 })
 
+test('contacts are listed by subscription, in an audience and in a segment of it', async () => {
+  const id = await newAudience()
+  for (const [email, unsubscribed, city] of [
+    ['ann@there.example', false, 'Graz'],
+    ['bob@there.example', true, 'Graz'],
+    ['cid@there.example', true, 'Wels'],
+  ])
+    await make(`/audiences/${id}/contacts`, { email, unsubscribed, properties: { city } })
+  const filters = [{ field: 'properties.city', op: 'eq', value: 'graz' }]
+  const segment = await make(`/audiences/${id}/segments`, { name: 'Graz', filters })
+  const listed = async (place: string, unsubscribed: string) => {
+    const answer = await call('GET', `/audiences/${id}${place}/contacts?unsubscribed=${unsubscribed}`)
+    assert.is(answer.body.total, emails(answer).length)
+    return emails(answer)
+  }
+  assert.equal(await listed('', 'true'), ['cid@there.example', 'bob@there.example'])
+  assert.equal(await listed('', 'false'), ['ann@there.example'])
+  assert.equal(await listed(`/segments/${segment.id}`, 'true'), ['bob@there.example'])
+  const wrong = await call('GET', `/audiences/${id}/contacts?unsubscribed=maybe`)
+  assertRefusal(wrong, invalid('unsubscribed'))
+})
+
 test('an address stands in an audience once', async () => {
   const [id, other] = [await newAudience(), await newAudience()]
   await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })

@@ -20,13 +20,14 @@ import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
 import {
   contactChangesSchema,
-  contactQuery,
   contactRefOf,
   deletedContactSchema,
+  memberQuery,
   newContactSchema,
   readContact,
   readContactChanges,
   readContactQuery,
+  readMemberFilters,
   readSubscriptions,
   refusedContact,
   subscriptionsSchema,
@@ -72,12 +73,13 @@ function contactListRoutes(
       path: '/audiences/:id/contacts',
       access: 'session',
       summary: 'List and search the contacts of an audience',
-      query: contactQuery,
+      query: memberQuery,
       replies: { 200: listSchema(form.schema) },
       async handle(request) {
         const page = readContactQuery(request.query)
+        const filters = readMemberFilters(request.query)
         const audience = await audienceOf(store.db, request)
-        const found = await reader.listContacts({ audience, filters: [], ...page })
+        const found = await reader.listContacts({ audience, filters, ...page })
         return contactList(store.db, audience.accountId, found, form)
       },
     },

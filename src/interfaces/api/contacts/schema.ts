@@ -4,6 +4,7 @@ import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress, searchedAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
 import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
+import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import { KEYS_MAX, PROPERTIES_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactQuery } from '../../../resources/contacts/list.ts'
 import {
@@ -16,7 +17,7 @@ import type { TopicSubscription } from '../../../resources/contacts/topic-comman
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { readCursor } from '../schema/cursor.ts'
-import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
+import { bodyReader, pageQuery, readChoice, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
 const SEARCH_LENGTH_MAX = 254
@@ -113,6 +114,14 @@ export const contactQuery = {
   ...pageQuery(),
   after: idSchema('con').optional(),
   before: idSchema('con').optional(),
+}
+/** Query of the contacts of an audience or a segment. */
+export const memberQuery = {
+  ...contactQuery,
+  unsubscribed: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Only contacts who have unsubscribed, or only the others.' }),
 }
 export const accountContactQuery = {
   ...contactQuery,
@@ -230,6 +239,12 @@ export function readContactQuery(
   query: URLSearchParams,
 ): Pick<ContactQuery, 'search' | 'limit' | 'offset' | 'cursor'> {
   return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
+}
+
+/** @throws ApiError 422 */
+export function readMemberFilters(query: URLSearchParams): SegmentFilter[] {
+  const value = readChoice(query, 'unsubscribed', ['true', 'false'])
+  return value === undefined ? [] : [{ field: 'unsubscribed', op: 'eq', value }]
 }
 
 function readSearch(query: URLSearchParams): string {

@@ -13,7 +13,7 @@ import type { Db, SegmentRow } from '../../../store/model/schema.ts'
 import { ApiError, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
-import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
+import { contactSchema, memberQuery, readContactQuery, readMemberFilters } from '../contacts/schema.ts'
 import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
 import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
@@ -55,15 +55,16 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       path: '/audiences/:id/segments/:segment_id/contacts',
       access: 'session',
       summary: 'List and search the contacts of a segment',
-      query: contactQuery,
+      query: memberQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle(request) {
         const page = readContactQuery(request.query)
+        const more = readMemberFilters(request.query)
         const audience = await audienceOf(store.db, request)
         const filters = JSON.parse(
           (await segmentOf(store.db, audience.id, request)).filters,
         ) as SegmentFilter[]
-        const found = await reader.listContacts({ audience, filters, ...page })
+        const found = await reader.listContacts({ audience, filters: [...filters, ...more], ...page })
         return contactList(store.db, audience.accountId, found, PLAIN_PROPERTIES)
       },
     },

@@ -1,13 +1,14 @@
 /** Contacts of an audience: search, add, edit, unsubscribe and delete. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Audience, Contact } from '../api/types.ts'
+import type { Audience, Contact, List, Segment } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { say } from '../components/feedback.tsx'
-import { Search } from '../components/filters.tsx'
+import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, RowActs, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
@@ -19,13 +20,22 @@ import { contactPlace } from '../labels/places.ts'
 const WHAT_REMOVING_MEANS =
   'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe them instead.'
 
+const STATUSES = [
+  ['false', 'Subscribed'],
+  ['true', 'Unsubscribed'],
+] as const
+
 export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
   const [open, setOpen] = useState<Contact | 'new'>()
-  const list = usePaged<Contact>(`/audiences/${audience.id}/contacts`, query, {
-    filters: { q: query.get('q') },
+  const segments = useLoad<List<Segment>>(`/audiences/${audience.id}/segments?limit=100`).data?.data ?? []
+  const segment = query.get('segment')
+  const place = segment === '' ? '' : `/segments/${segment}`
+  const found = usePaged<Contact>(`/audiences/${audience.id}${place}/contacts`, query, {
+    filters: { q: query.get('q'), unsubscribed: query.get('unsubscribed') },
     on: 'contact.',
   })
+  const list = { ...found, isFiltered: found.isFiltered || segment !== '' }
   const changed = () => {
     list.reload()
     onChanged()
@@ -54,12 +64,28 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
           ),
         }}
       >
-        <search class="filters">
-          <Search query={query} label="Search email or name" />
-          <Button icon="plus" onClick={() => setOpen('new')}>
-            Add contact
-          </Button>
-        </search>
+        <FilterBar
+          query={query}
+          names={['unsubscribed', 'segment']}
+          search={
+            <>
+              <Search query={query} label="Search email or name" />
+              <Button icon="plus" onClick={() => setOpen('new')}>
+                Add contact
+              </Button>
+            </>
+          }
+        >
+          <Filter query={query} name="unsubscribed" label="Any status" options={STATUSES} />
+          {segments.length > 0 && (
+            <Filter
+              query={query}
+              name="segment"
+              label="All contacts"
+              options={segments.map(({ id, name }) => [id, name] as const)}
+            />
+          )}
+        </FilterBar>
         <ChosenActs rows={rows} selection={selection} onChanged={changed} />
       </ResourceList>
       {open && (
