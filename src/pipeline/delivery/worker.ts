@@ -135,8 +135,7 @@ export class DeliveryWorker {
       destinationOf: queueKey => this.#destinationOf(queueKey),
       capacityOf: destination => this.#shaper.capacityOf(destination),
       claim: queueKeys => this.#claim(queueKeys),
-      take: (destination, deliveryClass, deliveries) =>
-        this.#shaper.take(destination, deliveryClass, deliveries),
+      take: (destination, deliveries) => this.#shaper.take(destination, deliveries),
       onError,
     })
     const { queueKeysOf } = this.#scheduler

@@ -113,7 +113,7 @@ export const queueCommands = {
       for (const claim of claims) claim.deliveries = await holds.parkHeld(claim.deliveries, now)
       const ineligible = await ineligibleOf(
         tx,
-        claims.map(({ deliveries }, i) => ({ queueKey: open[i]!, deliveries })),
+        claims.flatMap(({ deliveries }) => deliveries),
       )
       if (ineligible.size > 0)
         await recordDeliveries(

@@ -15,14 +15,8 @@ import {
   unsubscribed,
 } from '../../resources/events/email-events.ts'
 import type { DeliveryChange } from '../../resources/events/record.ts'
-import type { ClaimedDelivery, QueueKey, Tx } from '../../store/model/command.ts'
+import type { ClaimedDelivery, Tx } from '../../store/model/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/model/schema.ts'
-
-/** Deliveries claimed from one queue key. */
-interface ClaimedMail {
-  queueKey: QueueKey
-  deliveries: readonly ClaimedDelivery[]
-}
 
 const REASONS: Record<Objection, string> = { unsubscribed: LEFT_EVERYTHING, opted_out: LEFT_TOPIC }
 /** The contact was deleted, or its address was changed. */
@@ -31,21 +25,17 @@ const NO_CONTACT = 'No contact of the audience has this address any more.'
 /** Ineligible deliveries, with the reason that the account reads. */
 export async function ineligibleOf(
   tx: Tx,
-  claimed: readonly ClaimedMail[],
+  deliveries: readonly ClaimedDelivery[],
 ): Promise<Map<ClaimedDelivery, Objected>> {
-  const deliveries = claimed.flatMap(mail => mail.deliveries)
   const keys = deliveries.map(({ accountId, address }) => ({ accountId, email: foldAddress(address) }))
   const suppressions = await tx.rows.find('suppressions', keys, ['reason'])
   const ineligible = new Map<ClaimedDelivery, Objected>()
   for (const [i, delivery] of deliveries.entries())
     if (suppressions[i]) ineligible.set(delivery, onSuppressionList(suppressions[i].reason))
-  const ofBroadcasts = claimed.flatMap(({ queueKey, deliveries }) =>
-    queueKey.class === DELIVERY_CLASS.transactional ? [] : deliveries,
+  const ofBroadcasts = deliveries.filter(
+    delivery => delivery.class !== DELIVERY_CLASS.transactional && !ineligible.has(delivery),
   )
-  for (const [delivery, reason] of await ineligibleOfBroadcasts(
-    tx,
-    ofBroadcasts.filter(delivery => !ineligible.has(delivery)),
-  ))
+  for (const [delivery, reason] of await ineligibleOfBroadcasts(tx, ofBroadcasts))
     ineligible.set(delivery, reason)
   return ineligible
 }

@@ -30,8 +30,8 @@ interface SchedulerOptions {
   destinationOf(queueKey: QueueKey): Promise<string | null>
   capacityOf(destination: string): Capacity
   claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]>
-  /** @param deliveryClass is the class of all these deliveries */
-  take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** @param deliveries have the same class */
+  take(destination: string, deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -65,7 +65,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     )
     for (const [i, { queueKey, destination, limit }] of grants.entries()) {
       const { deliveries, nextAt } = claims[i]!
-      if (deliveries.length > 0) options.take(destination, queueKey.class, deliveries)
+      if (deliveries.length > 0) options.take(destination, deliveries)
       if (deliveries.length < limit) fair.reopen(destination)
       dueIndex.served(queueKey, nextAt)
     }
@@ -105,6 +105,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 }
 
-function queueKeyOf({ domain, class: deliveryClass, accountId }: QueueKey): QueueKey {
+export function queueKeyOf({ domain, class: deliveryClass, accountId }: QueueKey): QueueKey {
   return { domain, class: deliveryClass, accountId }
 }

@@ -30,6 +30,8 @@ export interface ClaimedDelivery {
   accountId: Id
   address: string
   domain: string
+  /** From `DELIVERY_CLASS`. */
+  class: number
   /** 1: the delivery goes to the simulator, regardless of its domain. */
   simulated: Flag
   /** Number of this attempt, from 1. The lease is valid as long as the row has this number. */

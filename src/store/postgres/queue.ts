@@ -39,7 +39,7 @@ const RELEASE = `
   update deliveries set state = 0, expires_at = expires_at - next_at + $2 where email_id = any($1::bytea[]) and state = 3
   returning domain, class, account_id as "accountId"`
 
-type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'> & { place: number }
+type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'class' | 'source'> & { place: number }
 
 export function postgresQueue(query: SqlQuery): QueueOps {
   return {
@@ -57,8 +57,8 @@ export function postgresQueue(query: SqlQuery): QueueOps {
       const claims = queueKeys.map((): Claim => ({ deliveries: [], nextAt: null }))
       for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
         // deliveries share one account id object, which makes the message to the delivery thread smaller
-        const { accountId, domain } = queueKeys[place - 1]!
-        claims[place - 1]!.deliveries.push({ ...row, accountId, domain })
+        const { accountId, domain, class: deliveryClass } = queueKeys[place - 1]!
+        claims[place - 1]!.deliveries.push({ ...row, accountId, domain, class: deliveryClass })
       }
       for (const { place, nextAt } of next.rows as { place: number; nextAt: number }[])
         claims[place - 1]!.nextAt = nextAt

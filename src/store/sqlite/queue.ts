@@ -23,7 +23,7 @@ const RELEASE = `
   update deliveries set state = 0, expires_at = expires_at - next_at + ? where email_id = ? and state = 3
   returning domain, class, account_id as "accountId"`
 
-type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'>
+type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'class' | 'source'>
 
 export function sqliteQueue(connection: SqliteConnection): QueueOps {
   return {
@@ -33,7 +33,9 @@ export function sqliteQueue(connection: SqliteConnection): QueueOps {
           .prepare(CLAIM)
           .all(owner, until, now, domain, deliveryClass, accountId, now, limit) as ClaimedRow[]
         // deliveries share one account id object, which makes the message to the delivery thread smaller
-        const deliveries = rows.map((row): ClaimedDelivery => ({ ...row, accountId, domain }))
+        const deliveries = rows.map(
+          (row): ClaimedDelivery => ({ ...row, accountId, domain, class: deliveryClass }),
+        )
         const { nextAt } = connection.prepare(NEXT_DUE).get(domain, deliveryClass, accountId) as {
           nextAt: number | null
         }

@@ -6,9 +6,9 @@
  * delivery to start, or the name of the gate that refused. Called by `destination-paths.ts` (claims) and
  * `slot-runner.ts` (starts).
  */
+import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { EgressPath } from './egress-path.ts'
-import type { ReadyDelivery } from './ready-queue.ts'
 import type { SlotGate, Slots } from './slots.ts'
 
 /**
@@ -41,7 +41,7 @@ const CLAIMED_PER_SLOT_MAX = 3
  * @param others number of deliveries in progress on the path that will still be in progress beside the next
  * one
  */
-export function admitNext(path: EgressPath, slots: Slots, others: number): ReadyDelivery | Gate {
+export function admitNext(path: EgressPath, slots: Slots, others: number): ClaimedDelivery | Gate {
   const { breaker, ready, rateLimit, warmupBudget } = path
   if (ready.length === 0) return 'empty'
   if (others >= widthOf(path)) return breaker.isOpen || breaker.isHalfOpen ? 'circuit-breaker' : 'window'

@@ -45,15 +45,12 @@ function capacityOfAll({ paths }: DestinationPaths, ahead: number): Capacity {
 /** Puts deliveries on their paths one at a time, because each one reduces the capacity for the next. */
 export function distribute(
   destination: DestinationPaths,
-  deliveryClass: number,
   deliveries: readonly ClaimedDelivery[],
   sourceIps: Pick<SourceIps, 'isUsable'>,
 ): void {
   const [only] = destination.paths
-  if (destination.paths.length === 1) only!.ready.put(deliveryClass, deliveries)
-  else
-    for (const delivery of deliveries)
-      pathFor(destination, deliveryClass, delivery, sourceIps).ready.put(deliveryClass, [delivery])
+  if (destination.paths.length === 1) only!.ready.put(deliveries)
+  else for (const delivery of deliveries) pathFor(destination, delivery, sourceIps).ready.put([delivery])
 }
 
 /**
@@ -62,8 +59,7 @@ export function distribute(
  */
 function pathFor(
   { paths }: DestinationPaths,
-  deliveryClass: number,
-  { emailId, domain }: ClaimedDelivery,
+  { emailId, domain, class: deliveryClass }: ClaimedDelivery,
   { isUsable }: Pick<SourceIps, 'isUsable'>,
 ): EgressPath {
   const isTransactional = deliveryClass === DELIVERY_CLASS.transactional

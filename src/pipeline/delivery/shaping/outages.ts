@@ -6,11 +6,11 @@
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/model/command.ts'
-import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import type { adminCommands } from '../../queue/admin-commands.ts'
 import type { queueCommands } from '../../queue/commands.ts'
 import type { destinationStateCommands } from '../../queue/destination-states.ts'
 import type { expireCommands } from '../../queue/expire.ts'
+import { queueKeyOf } from '../../queue/scheduler.ts'
 import type { Mark } from '../../queue/waiting-mail.ts'
 import type { OpenBreaker, PathKey } from './congestion-feedback.ts'
 
@@ -75,7 +75,7 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
     },
     async spendWarmup(destination, unstarted) {
       await giveBack(unstarted)
-      await expire([...queueKeysOf(destination), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
+      await expire([...queueKeysOf(destination), ...unstarted.map(queueKeyOf)], WARMUP_REASON)
     },
     async end({ destination, source }, domain) {
       await run('clearDestinationState', { destination, source })
@@ -85,11 +85,6 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
           ({ after } = await run('retryBrokenOff', { queueKey, after, limit: DELIVERIES_PER_STEP_MAX, now }))
     },
   }
-}
-
-/** A released delivery may be in the queue key of any class. */
-function queueKeysOfEveryClass({ domain, accountId }: ClaimedDelivery): QueueKey[] {
-  return Object.values(DELIVERY_CLASS).map(deliveryClass => ({ domain, accountId, class: deliveryClass }))
 }
 
 export function leaseRef({ accountId, emailId, ordinal, attempt }: ClaimedDelivery) {

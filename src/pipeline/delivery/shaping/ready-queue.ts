@@ -8,21 +8,17 @@ import type { ClaimedDelivery } from '../../../store/model/command.ts'
 import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 
-export interface ReadyDelivery {
-  delivery: ClaimedDelivery
-  isTransactional: boolean
-}
-
 export interface ReadyQueue {
   readonly length: number
-  put(deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** @param deliveries have the same class */
+  put(deliveries: readonly ClaimedDelivery[]): void
   /** Whether a delivery of a class that may start is waiting. */
   has(mayBegin: (isTransactional: boolean) => boolean): boolean
   /** Removes and returns the next delivery whose class may start and whose account has a free slot. */
   next(
     mayBegin: (isTransactional: boolean) => boolean,
     mayGo: (accountId: Id) => boolean,
-  ): ReadyDelivery | undefined
+  ): ClaimedDelivery | undefined
   /** The deliveries that are likely to start next. They stay in the queue. */
   first(count: number): ClaimedDelivery[]
   /** Number of further deliveries that fit when the queue holds `most`. */
@@ -92,8 +88,8 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
     get length() {
       return transactional.length + others.length
     },
-    put(deliveryClass, deliveries) {
-      const queue = deliveryClass === DELIVERY_CLASS.transactional ? transactional : others
+    put(deliveries) {
+      const queue = deliveries[0]?.class === DELIVERY_CLASS.transactional ? transactional : others
       queue.put(deliveries)
       waiting.count += deliveries.length
     },
@@ -107,7 +103,7 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
         if (!delivery) continue
         waiting.count--
         passed = isTransactional ? passed + 1 : 0
-        return { delivery, isTransactional }
+        return delivery
       }
       return undefined
     },

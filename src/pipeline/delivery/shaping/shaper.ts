@@ -99,10 +99,10 @@ export class Shaper {
     return this.#isStopped ? NO_CAPACITY : this.#capacityIn(this.#pathsOf(name))
   }
 
-  /** @param deliveryClass class of all the deliveries */
-  take(name: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void {
+  /** @param deliveries have the same class */
+  take(name: string, deliveries: readonly ClaimedDelivery[]): void {
     const destination = this.#remembered(name)
-    distribute(destination, deliveryClass, deliveries, this.#options.sourceIps)
+    distribute(destination, deliveries, this.#options.sourceIps)
     this.#giveBackSpent(destination)
     destination.hadTransactionalCapacity = this.#capacityIn(destination).transactional > 0
     for (const path of destination.paths) this.#slotRunner.start(path)

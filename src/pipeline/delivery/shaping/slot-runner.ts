@@ -9,11 +9,11 @@ import { once } from 'node:events'
 import type { Clock } from '../../../lib/clock.ts'
 import { Slab } from '../../../lib/slab.ts'
 import type { ClaimedDelivery } from '../../../store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../store/model/schema.ts'
 import { type PipelineSlot, runPipelined } from '../sessions/pipeline.ts'
 import { admitNext, type Gate, isCrowded, widthOf } from './admission.ts'
 import type { JudgeCongestion, RecordFeedback } from './congestion-feedback.ts'
 import type { EgressPath } from './egress-path.ts'
-import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
 import type { EgressSource } from './source-ips.ts'
 
@@ -104,11 +104,11 @@ export class SlotRunner {
   }
 
   /** Runs a slot until no delivery follows. */
-  async #run(path: EgressPath, first: ReadyDelivery): Promise<void> {
+  async #run(path: EgressPath, first: ClaimedDelivery): Promise<void> {
     const { slots, onMoved, onError } = this.#options
     try {
       await runPipelined(first, {
-        carryOut: (ready, slot) => this.#deliver(path, ready, slot).catch(onError),
+        carryOut: (delivery, slot) => this.#deliver(path, delivery, slot).catch(onError),
         mayFollow: () => slots.isRoomy && isCrowded(path),
         mayStillBegin: () => !this.#isStopped && path.active <= widthOf(path),
         next: () => this.#following(path),
@@ -122,15 +122,14 @@ export class SlotRunner {
   }
 
   /** A delivery that no host has answered does not count towards the warm-up budget. */
-  async #deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void> {
+  async #deliver(path: EgressPath, delivery: ClaimedDelivery, slot: PipelineSlot): Promise<void> {
     const { slots, clock, runner, onSignal, onMoved, giveBack } = this.#options
-    const { delivery, isTransactional } = ready
     path.rateLimit.begin()
     const onParked = () => this.#wakeBlocked(PATHS_WOKEN_MAX)
-    const free = takeSlot(path, ready, slot, { slots, clock, onParked })
+    const free = takeSlot(path, delivery, slot, { slots, clock, onParked })
     onMoved(path)
     this.#prepareNext(path)
-    const endBudget = path.warmupBudget.begin(isTransactional)
+    const endBudget = path.warmupBudget.begin(delivery.class === DELIVERY_CLASS.transactional)
     let wasAnswered = false
     const judge: JudgeCongestion = (signal, text) => {
       wasAnswered = signal === 'ok'
@@ -146,7 +145,7 @@ export class SlotRunner {
   }
 
   /** Takes the next delivery for a slot that has come free, unless other paths wait for it. */
-  #following(path: EgressPath): ReadyDelivery | undefined {
+  #following(path: EgressPath): ClaimedDelivery | undefined {
     if (this.#isStopped || this.#blocked.size > 0) return undefined
     const next = admitNext(path, this.#options.slots, path.active - 1)
     return typeof next === 'string' ? undefined : next
@@ -175,11 +174,11 @@ export class SlotRunner {
 /** @returns a function that frees the slot, or the place in which the delivery is parked */
 function takeSlot(
   path: EgressPath,
-  { delivery }: ReadyDelivery,
+  { accountId }: ClaimedDelivery,
   slot: PipelineSlot,
   { slots, clock, onParked }: { slots: Slots; clock: Clock; onParked(): void },
 ): () => void {
-  let free = slots.take(path.isProven, delivery.accountId)
+  let free = slots.take(path.isProven, accountId)
   let isParked = false
   slot.mayWaitOn = () => {
     const place = isParked ? undefined : parkOn(path, slots, clock)

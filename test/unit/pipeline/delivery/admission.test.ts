@@ -44,13 +44,17 @@ function open({
     wake: ({ source: { name } }) => void woken.push(name),
   })
   path.isProven = true
-  const deliveries = Array.from({ length: claimed }, (_, i) => ({ address: `d${i}`, accountId: ACCOUNT }))
-  path.ready.put(deliveryClass, deliveries as ClaimedDelivery[])
+  const deliveries = Array.from({ length: claimed }, (_, i) => ({
+    address: `d${i}`,
+    accountId: ACCOUNT,
+    class: deliveryClass,
+  }))
+  path.ready.put(deliveries as ClaimedDelivery[])
   const adaptiveLimit: AdaptiveLimit = { room: cpuRoom, enter: () => () => {}, onRoom() {} }
   const slots = createSlots({ adaptiveLimit, max: threadSlots, maxPerAccount: accountSlots })
   const admit = (others = 0) => {
     const next = admitNext(path, slots, others)
-    return typeof next === 'string' ? next : next.delivery.address
+    return typeof next === 'string' ? next : next.address
   }
   return { clock, path, slots, woken, admit }
 }

@@ -8,6 +8,7 @@ import type { Cause } from '../../../../src/resources/emails/explanation/cause.t
 import type { ExplanationCode } from '../../../../src/resources/emails/explanation/codes.ts'
 import { explainCause } from '../../../../src/resources/emails/explanation/explain.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('delivery: outcomes explained')
@@ -16,6 +17,7 @@ const HOST = 'mx.corp.example'
 const delivery = { address: 'ben@corp.example', domain: 'corp.example', simulated: 0 as const }
 const claimed: ClaimedDelivery = {
   ...delivery,
+  class: DELIVERY_CLASS.transactional,
   accountId: Buffer.alloc(16),
   emailId: Buffer.alloc(16),
   ordinal: 0,

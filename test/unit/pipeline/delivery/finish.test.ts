@@ -9,6 +9,7 @@ import type { BounceClass } from '../../../../src/protocols/bounces/rules/bounce
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { readRecord } from '../../../../src/resources/emails/attempt-record.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { HOUR_MS, newId } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -22,6 +23,7 @@ const delivery: ClaimedDelivery = {
   accountId: newId(1),
   address: 'a@there.test',
   domain: 'there.test',
+  class: DELIVERY_CLASS.transactional,
   simulated: 0,
   attempt: 1,
   expiresAt: ACCEPTED_AT + 48 * HOUR_MS,

@@ -3,6 +3,7 @@ import { createLocalDelivery } from '../../../../src/pipeline/delivery/local-del
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { createBlobReservations } from '../../../../src/store/blobs/reservations.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -32,6 +33,7 @@ const delivery = (over = {}) => ({
   accountId: newId(1),
   address: 'bob@here.test',
   domain: 'here.test',
+  class: DELIVERY_CLASS.transactional,
   simulated: 0 as const,
   attempt: 1,
   expiresAt: 0,

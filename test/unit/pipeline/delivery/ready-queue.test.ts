@@ -18,17 +18,15 @@ function setUp(deliveryClass: number, ...claimed: readonly (readonly [name: stri
   for (const [name, count] of claimed) {
     const accountId = accounts.get(name) ?? newId(0)
     accounts.set(name, accountId)
-    queue.put(
-      deliveryClass,
-      Array.from({ length: count }, (_, ordinal) => ({ accountId, ordinal }) as unknown as ClaimedDelivery),
-    )
+    const one = { accountId, class: deliveryClass }
+    queue.put(Array.from({ length: count }, (_, ordinal) => ({ ...one, ordinal }) as ClaimedDelivery))
   }
   const take = (mayGo: (name: string) => boolean = () => true) => {
     const next = queue.next(
       () => true,
       id => mayGo([...accounts].find(([, other]) => other === id)![0]),
     )
-    return next && `${nameOf(next.delivery)} ${next.delivery.ordinal}`
+    return next && `${nameOf(next)} ${next.ordinal}`
   }
   return { queue, waiting, take, nameOf }
 }

@@ -104,7 +104,11 @@ function openShaper({ limits = {}, limit = 10_000, maxPerAccount = 10_000, ips =
       destination: string,
       deliveries: readonly ClaimedDelivery[],
       deliveryClass: number = DELIVERY_CLASS.broadcast,
-    ) => real.take(destination, deliveryClass, deliveries),
+    ) =>
+      real.take(
+        destination,
+        deliveries.map(delivery => ({ ...delivery, class: deliveryClass })),
+      ),
     roomOf: (destination: string) => real.capacityOf(destination).any,
   }
   return {

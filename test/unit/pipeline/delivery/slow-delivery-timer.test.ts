@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createSlowDeliveryTimer } from '../../../../src/pipeline/delivery/slow-delivery-timer.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -26,6 +27,7 @@ function openWatch({ fails = false } = {}) {
     accountId: newId(1),
     address: 'a@there.test',
     domain: 'there.test',
+    class: DELIVERY_CLASS.transactional,
     simulated: 0,
     attempt: 1,
     expiresAt: 0,

@@ -11,6 +11,7 @@ import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-pol
 import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -24,6 +25,7 @@ const claimed = (address: string): ClaimedDelivery => ({
   accountId: newId(1),
   address,
   domain: address.slice(address.indexOf('@') + 1),
+  class: DELIVERY_CLASS.transactional,
   simulated: 0,
   attempt: 1,
   expiresAt: 0,

@@ -34,6 +34,7 @@ test('claim: a claimed delivery is leased to the owner, with the number of its a
       accountId: 0,
       address: 'a@there.test',
       domain: 'there.test',
+      class: DELIVERY_CLASS.transactional,
       simulated: 0,
       attempt: 1,
       expiresAt: clock.now() + 48 * HOUR_MS,

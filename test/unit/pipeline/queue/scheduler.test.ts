@@ -53,7 +53,7 @@ function openScheduler({
       })
       return promise
     },
-    take: (destination, _, deliveries) => void taken.push(`${deliveries.length} for ${destination}`),
+    take: (destination, deliveries) => void taken.push(`${deliveries.length} for ${destination}`),
     onError: error => void errors.push((error as Error).message),
   })
   return {

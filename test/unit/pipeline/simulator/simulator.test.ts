@@ -3,6 +3,7 @@ import { finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import { resultOfSimulation } from '../../../../src/pipeline/delivery/outcome/result-without-host.ts'
 import { recordFollowUps, simulate } from '../../../../src/pipeline/simulator/simulate.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/model/schema.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -56,6 +57,7 @@ const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
   accountId: newId(1),
   address: `${localPart}@simulator.test`,
   domain: 'simulator.test',
+  class: DELIVERY_CLASS.transactional,
   simulated: 1,
   attempt,
   expiresAt: Date.UTC(2026, 10, 23),
