@@ -1,9 +1,11 @@
+import { networkInterfaces } from 'node:os'
 import { MessageChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
 import type { AppContext } from '../../../src/app/context.ts'
-import { startProviderDns } from '../../../src/app/dns.ts'
+import { startProviderDns, zoneRecords } from '../../../src/app/dns.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { isGlobalUnicast } from '../../../src/protocols/dns/address-safety.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -38,6 +40,15 @@ function setUp(t: TestContext, listen: string, mailHost: string) {
   }
   return { clock, logged, lives, channel, options }
 }
+
+test('without dns.addresses, the zone has the public addresses of the host alone', () => {
+  const { config } = loadConfig(root, { MAILHORN_MAIL_HOST: 'mail.example.com' })
+  const own = Object.values(networkInterfaces()).flatMap(found => (found ?? []).map(({ address }) => address))
+  const addresses = zoneRecords(config, 0).flatMap(record =>
+    record.type === 'A' || record.type === 'AAAA' ? record.address : [],
+  )
+  assert.equal(new Set(addresses), new Set(own.filter(isGlobalUnicast)))
+})
 
 test('DNS worker: it is restarted on the same ports after its death', async t => {
   const { clock, logged, lives, channel, options } = setUp(t, '127.0.0.1:0,127.0.0.2:5301', 'one.example.com')

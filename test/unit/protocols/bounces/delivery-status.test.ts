@@ -129,6 +129,13 @@ for (const [what, text, expected] of [
     assert.equal(recipientsIn(text), expected)
   })
 
+test('given a group without action and status, when a status is read, then its recipient is left out', () => {
+  const named = 'Final-Recipient: rfc822; ann@there.example\n'
+  const failed = 'Final-Recipient: rfc822; ben@there.example\nAction: failed\n'
+  assert.equal(recipientsIn(`${MESSAGE}\n${named}`), [])
+  assert.equal(recipientsIn(`${MESSAGE}\n${named}\n${failed}`), ['rfc822; ben@there.example | failed | '])
+})
+
 test('given fields of the message between groups, when a status is read, then they are of the message', () => {
   const { reportingMta, envelopeId, messageId } = readDeliveryStatus(
     lines(
