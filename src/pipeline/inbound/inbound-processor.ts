@@ -2,7 +2,8 @@
  * Processes received messages in the background: each stored message is parsed, checked (SPF, DKIM, DMARC,
  * spam, virus) and listed exactly once, also after a restart. Several messages are processed concurrently
  * because the checks mostly wait for the network. Small and large messages have separate processors, so that
- * small ones never wait for large ones.
+ * small ones never wait for large ones. Small messages are processed in turns of their client networks, so
+ * that a message does not wait for many others of networks whose checks take long.
  *
  * In: stored messages that are not listed yet (`unlistedSmallInbound`, `unlistedLargeInbound`); `note`
  * signals new ones. Out: the command `listInbound`, which makes a message visible and records
@@ -15,6 +16,7 @@ import type { Log } from '../../lib/log.ts'
 import { inTask, parkedMs } from '../../lib/tasks.ts'
 import { throttledLog } from '../../lib/throttled-log.ts'
 import {
+  newestUnlistedSmallInbound,
   type UnlistedInbound,
   unlistedLargeInbound,
   unlistedSmallInbound,
@@ -22,6 +24,7 @@ import {
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
+import { inTurns } from './in-turns.ts'
 import type { InboxCounts } from './inbox-counts.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
@@ -54,17 +57,21 @@ const WAIT_MS_MAX = 5_000
  */
 const BATCH_ABOVE = 16
 const POLL_INTERVAL_MS = 100
+/** Messages that are looked up ahead; further ones are looked up again later. */
+const WAITING_MAX = 1_024
 /** Delay before the next attempt after an error of the store. */
 const RETRY_DELAY_MS = 5_000
 
 /**
  * Small messages are looked up in large batches, since one query per message would cost as much as parsing
- * it. Large messages are looked up again after each one, so that accounts are served in turn.
+ * it. While they wait, the newest ones are looked up, too, so that their networks get their turn. Large
+ * messages are looked up again after each one, so that accounts are served in turn.
  */
 const BY_SIZE = {
   small: {
     task: 'list received mail (small)',
     find: unlistedSmallInbound,
+    findNewest: newestUnlistedSmallInbound,
     atOnce: 128,
     lookedUpMax: 512,
     refetchesAfterEach: false,
@@ -72,6 +79,7 @@ const BY_SIZE = {
   large: {
     task: 'list received mail (large)',
     find: unlistedLargeInbound,
+    findNewest: null,
     atOnce: 16,
     lookedUpMax: 64,
     refetchesAfterEach: true,
@@ -84,10 +92,12 @@ export class InboundProcessor {
   readonly #logs
   readonly #stopping = new AbortController()
   readonly #stopped = whenAborted(this.#stopping.signal)
-  readonly #inProgress = new Map<string, Promise<void>>()
-  /** Messages that were looked up and are not in progress yet. */
+  readonly #inProgress = new Map<string, { row: UnlistedInbound; work: Promise<void> }>()
+  /** Messages that were looked up and are not in progress yet; the next one comes first. */
   #waiting: UnlistedInbound[] = []
   #hasMore = true
+  /** Messages have been stored since the last look-up. */
+  #hasNew = false
   #polling: Promise<void> | undefined
   #polledAt = Number.NEGATIVE_INFINITY
   #pollTimer: Timer | undefined
@@ -102,6 +112,7 @@ export class InboundProcessor {
   /** Signals that new messages have been stored. */
   note(): void {
     this.#hasMore = true
+    this.#hasNew = true
     if (this.#kind.refetchesAfterEach) this.#waiting = []
     this.#proceed()
   }
@@ -112,7 +123,7 @@ export class InboundProcessor {
     this.#pollTimer?.cancel()
     await this.#options.reader.close()
     await this.#polling
-    await Promise.all(this.#inProgress.values())
+    await Promise.all([...this.#inProgress.values()].map(({ work }) => work))
   }
 
   #proceed(): void {
@@ -125,14 +136,24 @@ export class InboundProcessor {
     const { clock } = this.#options
     this.#startWaiting()
     if (this.#yieldsToListener()) this.#pollLater() // a message in progress may outlast the load
-    if (!this.#hasMore || this.#waiting.length > 0 || this.#polling || !this.#hasRoom()) return
+    if (!this.#hasMore || this.#polling || !this.#mayLookUp()) return
     const isEarly = clock.monotonic() - this.#polledAt < POLL_INTERVAL_MS
-    if (this.#inProgress.size > BATCH_ABOVE && isEarly) this.#pollLater()
+    const isCrowded = this.#inProgress.size > BATCH_ABOVE || this.#waiting.length > 0
+    if (isCrowded && isEarly) this.#pollLater()
     else this.#pollNow()
   }
 
+  #mayLookUp(): boolean {
+    if (this.#waiting.length === 0) return this.#hasRoom()
+    return this.#hasNew && this.#kind.findNewest !== null && !this.#stopping.signal.aborted
+  }
+
   #pollNow(): void {
-    this.#polling = this.#poll()
+    const { findNewest } = this.#kind
+    this.#polledAt = this.#options.clock.monotonic()
+    this.#hasNew = false
+    const poll = this.#waiting.length > 0 && findNewest ? this.#pollNewest(findNewest) : this.#poll()
+    this.#polling = poll
       .catch(async error => {
         this.#logs.unseen({ err: error })
         this.#hasMore = true
@@ -146,12 +167,26 @@ export class InboundProcessor {
 
   async #poll(): Promise<void> {
     const { find, lookedUpMax } = this.#kind
-    const { db, clock } = this.#options
     this.#hasMore = false
-    this.#polledAt = clock.monotonic()
-    const rows = await find(db, lookedUpMax)
-    this.#waiting = rows.filter(({ id }) => !this.#inProgress.has(idKey(id)))
+    const rows = await find(this.#options.db, lookedUpMax)
     this.#hasMore ||= rows.length === lookedUpMax
+    this.#setWaiting(rows)
+  }
+
+  /**
+   * Adds the newest messages to those that wait. Others may be new as well, so `#hasMore` stays: all are
+   * looked up again when none waits.
+   */
+  async #pollNewest(find: typeof newestUnlistedSmallInbound): Promise<void> {
+    const newest = await find(this.#options.db, this.#kind.lookedUpMax)
+    const rows = new Map([...this.#waiting, ...newest.reverse()].map(row => [idKey(row.id), row]))
+    this.#setWaiting([...rows.values()])
+  }
+
+  #setWaiting(rows: readonly UnlistedInbound[]): void {
+    const others = rows.filter(({ id }) => !this.#inProgress.has(idKey(id)))
+    const inProgress = [...this.#inProgress.values()].map(({ row }) => row)
+    this.#waiting = this.#kind.findNewest ? inTurns(others, inProgress).slice(0, WAITING_MAX) : others
     this.#startWaiting()
   }
 
@@ -179,7 +214,7 @@ export class InboundProcessor {
         this.#hasMore ||= this.#kind.refetchesAfterEach
         this.#proceed()
       })
-    this.#inProgress.set(key, work)
+    this.#inProgress.set(key, { row, work })
   }
 
   #hasRoom(): boolean {
@@ -189,7 +224,7 @@ export class InboundProcessor {
 
   #yieldsToListener(): boolean {
     const { ingestLoad, clock } = this.#options
-    return ingestLoad.isHigh() && !isOverdue(this.#waiting[0], clock)
+    return ingestLoad.isHigh() && !this.#waiting.some(row => isOverdue(row, clock))
   }
 
   #pause(): Promise<void> {
@@ -201,8 +236,8 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
 }
 
-function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
-  return oldest !== undefined && clock.now() - oldest.createdAt > WAIT_MS_MAX
+function isOverdue({ createdAt }: UnlistedInbound, clock: Clock): boolean {
+  return clock.now() - createdAt > WAIT_MS_MAX
 }
 
 /** The lines are throttled: while the store is unavailable, every message fails every few seconds. */

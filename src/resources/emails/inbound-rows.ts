@@ -127,14 +127,20 @@ const UNLISTED = [
 
 /** Messages that have been taken and not been read yet, and whose bytes are in the database; oldest first. */
 export async function unlistedSmallInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
+  return unlistedSmall(db).orderBy('id').limit(limit).execute()
+}
+
+/** The newest of the messages that `unlistedSmallInbound` finds; newest first. */
+export async function newestUnlistedSmallInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
+  return unlistedSmall(db).orderBy('id', 'desc').limit(limit).execute()
+}
+
+function unlistedSmall(db: Db) {
   return db
     .selectFrom('inboundMessages')
     .select(UNLISTED)
     .where('listedAt', 'is', null)
     .where('sizeBytes', '<=', INLINE_BYTES_MAX)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
 }
 
 const LARGE_PER_ACCOUNT = 4

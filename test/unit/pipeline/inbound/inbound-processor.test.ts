@@ -55,12 +55,12 @@ async function open(t: TestContext) {
   const openReader = async (over: { entry?: URL; readers?: typeof readers } = {}) =>
     t.using(createMailReader({ entry, ...reading, ...over }))
   const otherAccountId = post.account()
-  const take = async (mail: string, at = clock.now(), account = accountId) => {
+  const take = async (mail: string, at = clock.now(), account = accountId, clientIp = '192.0.2.1') => {
     const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
     if (blob.draft !== null) await store.blobs.place(blob)
     await store.run('storeInbound', {
       messages: [{ accountId: account, domainId: newId(1), recipients: ['bob@here.test'] }],
-      ...{ sender: '', clientIp: '192.0.2.1', helo: null, tls: null, sizeBytes: mail.length, blob },
+      ...{ sender: '', clientIp, helo: null, tls: null, sizeBytes: mail.length, blob },
       ...{ source: null, at },
     })
   }
@@ -98,7 +98,19 @@ async function open(t: TestContext) {
     )
   const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
   const figures = () => metrics.text().match(/^mailhorn_.*/gm)
-  return { ...store, otherAccountId, clock, metrics, openReader, take, start, listed, whenListed, figures }
+  return {
+    ...store,
+    accountId,
+    otherAccountId,
+    clock,
+    metrics,
+    openReader,
+    take,
+    start,
+    listed,
+    whenListed,
+    figures,
+  }
 }
 
 const LARGE = `Subject: large\n\n${`${'x'.repeat(70)}\n`.repeat(1_000)}`
@@ -344,6 +356,53 @@ test('of ten times the messages that are checked at a time, 128 are, and the oth
   for (let i = 0; i < 20; i++) await settled()
   assert.is(judgingCount, 128)
   judged.resolve(GOOD)
+})
+
+test('a message does not wait for thousands that came before it from other networks', async t => {
+  const { clock, accountId, take, start } = await open(t)
+  const many = 2_000
+  for (let i = 0; i < many; i++) await take(`Subject: ${i}\n\nx`, i, accountId, `198.51.${i % 50}.1`)
+  const judging: { clientIp: string | null; end: () => void }[] = []
+  const judge: JudgeMail = ({ clientIp }) =>
+    new Promise(resolve => judging.push({ clientIp, end: () => resolve(GOOD) }))
+  const inbox = start({ reader: READS_NOTHING, judge })
+  await until(() => judging.length === 128 || undefined)
+  for (const subject of ['first', 'second']) {
+    await take(`Subject: ${subject}\n\nx`, many, accountId, '192.0.2.1')
+    inbox.note()
+    await settled()
+    clock.advance(100)
+    await settled()
+    const began = judging.length
+    judging.shift()!.end()
+    await until(() => judging.length === began || undefined)
+    assert.is(judging.at(-1)!.clientIp, '192.0.2.1')
+  }
+})
+
+test('messages that are new, older than many newer ones, are found when none waits', async t => {
+  const { clock, accountId, take, start, whenListed } = await open(t)
+  const now = clock.now()
+  for (let i = 0; i < 200; i++) await take(`Subject: ${i}\n\nx`, now + i)
+  const judged = Promise.withResolvers<Verdicts>()
+  let judging = 0
+  const judge: JudgeMail = () => {
+    judging++
+    return judged.promise
+  }
+  const inbox = start({ reader: READS_NOTHING, judge })
+  await until(() => judging === 128 || undefined)
+  for (let i = 0; i < 600; i++) await take(`Subject: new\n\nx`, now + i, accountId, '198.51.100.1')
+  inbox.note()
+  await settled()
+  clock.advance(100)
+  await settled()
+  judged.resolve(GOOD)
+  for (let i = 0; i < 50; i++) {
+    await settled()
+    clock.advance(100)
+  }
+  await whenListed(800)
 })
 
 test('under ingest load messages are processed one at a time, until the oldest has waited too long', async t => {

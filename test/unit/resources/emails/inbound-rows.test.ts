@@ -1,6 +1,10 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
-import { unlistedLargeInbound, unlistedSmallInbound } from '../../../../src/resources/emails/inbound-rows.ts'
+import {
+  newestUnlistedSmallInbound,
+  unlistedLargeInbound,
+  unlistedSmallInbound,
+} from '../../../../src/resources/emails/inbound-rows.ts'
 import { INLINE_BYTES_MAX } from '../../../../src/store/blobs/staged.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -30,22 +34,26 @@ async function open(t: TestContext) {
     store.change('update inbound_messages set listed_at = 1 where sender = ?', sender)
   const small = async (limit = 100) => (await unlistedSmallInbound(store.db, limit)).map(row => row.sender)
   const large = async (limit = 100) => (await unlistedLargeInbound(store.db, limit)).map(row => row.sender)
-  return { ...store, accounts, take, list, small, large }
+  const newest = async (limit = 100) =>
+    (await newestUnlistedSmallInbound(store.db, limit)).map(row => row.sender)
+  return { ...store, accounts, take, list, small, newest, large }
 }
 
 test('each unlisted message is found by its size, oldest first, and a listed one is not found', async t => {
-  const { take, list, small, large } = await open(t)
+  const { take, list, small, newest, large } = await open(t)
   for (const name of ['1', '2', '3']) {
     await take(`small-${name}`, SMALL)
     await take(`large-${name}`, LARGE)
   }
   assert.equal(await small(), ['small-1', 'small-2', 'small-3'])
+  assert.equal(await newest(), ['small-3', 'small-2', 'small-1'])
   assert.equal(await large(), ['large-1', 'large-2', 'large-3'])
   await list('small-2')
   await list('large-2')
   assert.equal(await small(), ['small-1', 'small-3'])
   assert.equal(await large(), ['large-1', 'large-3'])
-  assert.equal([await small(1), await large(1)], [['small-1'], ['large-1']])
+  assert.equal(await newest(), ['small-3', 'small-1'])
+  assert.equal([await small(1), await newest(1), await large(1)], [['small-1'], ['small-3'], ['large-1']])
 })
 
 test('accounts take turns with large messages: the oldest of each, then the second of each', async t => {
