@@ -181,6 +181,31 @@ for (const [what, field, piece] of SLOW_FIELDS)
     note(await honestListed(at, `honest beside ${what}`))
   })
 
+const SILENT_COUNT = 1_500
+const SILENT_NETWORKS = 50
+const SILENT_AT_ONCE = 200
+
+attack(
+  `${SILENT_COUNT} messages from domains with silent name servers, and one that is honest`,
+  async ({ field, note }) => {
+    const domains = Array.from({ length: SILENT_COUNT }, (_, i) => `silent${i}.silent.example`)
+    for (const domain of domains) field.zone.add(`${domain} TIMEOUT\n_dmarc.${domain} TIMEOUT`)
+    const waiting = [...domains.entries()]
+    const client = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [i, domain] = next
+        const head = `From: a@${domain}\r\nSubject: silent\r\n\r\nx\r\n`
+        const mail = { what: 'silent name servers', head, block: Buffer.alloc(0), times: 0, tail: '' }
+        const envelope = { sender: `a@${domain}`, recipient: 'bob@acme.example' }
+        const from = `127.33.${i % SILENT_NETWORKS}.1`
+        assert.match(await sendHostile({ port: field.ports.inbound, from }, envelope, mail), /^250 /)
+      }
+    }
+    await Promise.all(Array.from({ length: SILENT_AT_ONCE }, client))
+    note(await honestListed(field, 'honest beside silent name servers'))
+  },
+)
+
 attack(
   'a kill while hostile mail is being read',
   async ({ field, note }) => {

@@ -2,10 +2,29 @@
  * DNS resolver for mailauth with a limit on look-ups per message. Senders choose the names, so without a
  * limit they could make the service query any name server any number of times (RFC 7208 §11.1).
  */
-import type { Answer } from '../../../protocols/dns/answer.ts'
+import type { Answer, LookUp } from '../../../protocols/dns/answer.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
 
 export type BudgetedResolver = Pick<Resolver, 'txt' | 'addresses4' | 'addresses6' | 'mx' | 'ptr' | 'cname'>
+
+/** Returns the resolver with `around` around each look-up. */
+export function resolverAround(
+  resolver: BudgetedResolver,
+  around: <T>(ask: () => Promise<Answer<T>>) => Promise<Answer<T>>,
+): BudgetedResolver {
+  const wrapped =
+    <T>(ask: LookUp<T>): LookUp<T> =>
+    (...question) =>
+      around(() => ask(...question))
+  return {
+    txt: wrapped(resolver.txt),
+    addresses4: wrapped(resolver.addresses4),
+    addresses6: wrapped(resolver.addresses6),
+    mx: wrapped(resolver.mx),
+    ptr: wrapped(resolver.ptr),
+    cname: wrapped(resolver.cname),
+  }
+}
 
 export interface DnsBudget {
   /** Resolves like the runtime's `dns.resolve`, with the same error codes. @throws DnsFault */

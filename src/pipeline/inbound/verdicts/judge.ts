@@ -14,6 +14,7 @@ import { unknownAuthentication, verdictsOf } from './conclusion.ts'
 import type { BudgetedResolver } from './dns-budget.ts'
 import type { ContentFilter } from './filter.ts'
 import { createFilters, type FilterSettings } from './filters.ts'
+import { createLongDnsWaits } from './long-dns-waits.ts'
 import type { Envelope, Mail } from './mail.ts'
 import type { MessageVerdicts, SpamFinding } from './verdict.ts'
 
@@ -36,6 +37,7 @@ export type Judge = (mail: Mail, envelope: Envelope, resolver?: BudgetedResolver
 export function createJudge(options: JudgeOptions): Judge {
   const { mailHost, log } = options
   const { spam, virus } = createFilters(options.filters, options.clock)
+  const longDnsWaits = createLongDnsWaits(options.clock)
 
   const authenticated = async (mail: Mail, envelope: Envelope, resolver: BudgetedResolver) => {
     try {
@@ -50,7 +52,7 @@ export function createJudge(options: JudgeOptions): Judge {
   }
   return async (mail, envelope, resolver = options.resolver) => {
     const [authentication, filtered, scanned] = await Promise.all([
-      authenticated(mail, envelope, resolver),
+      longDnsWaits.limit(resolver, limited => authenticated(mail, envelope, limited)),
       spam && ask(spam, { by: spam.name as SpamFinding['by'] }, mail, envelope, log),
       virus && ask(virus, { by: 'clamd' as const }, mail, envelope, log),
     ])
