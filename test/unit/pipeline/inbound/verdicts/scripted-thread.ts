@@ -17,8 +17,8 @@ serveThread({
     judged += 1
     const place = judged
     if (mailFrom.includes('busy')) {
-      busy.postMessage(null)
       if (mailFrom === 'busy') Atomics.store(mark, 0, number)
+      busy.postMessage(null)
       for (;;);
     }
     if (mailFrom === 'dies') process.exit(1)
