@@ -32,7 +32,11 @@ test('it is closed at once; then nothing of it is left, and others keep everythi
   const mailhorn = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port }))
   const other = await fullAccount(mailhorn, 'other', 'other.example')
   const gone = await fullAccount(mailhorn, 'gone', 'gone.example')
-  const otherTables = tablesWith(mailhorn, other.id)
+  // requests are logged some time after their replies
+  const otherTables = await until(() => {
+    const tables = tablesWith(mailhorn, other.id)
+    return tables.includes('logged_bodies') ? tables : undefined
+  })
   assert.ok(otherTables.length > 20, otherTables.join())
   const contents = () => mailhorn.rows('select id from contents').length
   const path = `/accounts/${gone.wireId}`
