@@ -36,10 +36,13 @@ export interface Certificates {
 export type ContextFor = (name: string) => SecureContext | undefined
 
 /**
- * Groups for the key exchange. The default of the runtime adds finite fields, with which a client that sends
- * the same hello again and again costs the server ten times as much.
+ * Groups for the key exchange that cost a server little. The default of the runtime adds finite fields, P-521
+ * and X448: a client that sends the same hello again and again would cost ten times as much.
  */
-export const CHEAP_GROUPS = 'X25519MLKEM768:X25519:prime256v1:secp384r1'
+const CHEAP_GROUPS = 'X25519MLKEM768:X25519:prime256v1'
+
+/** P-384 costs a millisecond. On port 25 and the relay, the alternative of a peer may be plain text. */
+export const MAIL_GROUPS = `${CHEAP_GROUPS}:secp384r1`
 
 /**
  * TLS options of listeners for browsers and mail programs, which all know modern suites: TLS 1.2 only with

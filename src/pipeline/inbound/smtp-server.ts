@@ -7,7 +7,7 @@ import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { CHEAP_GROUPS } from '../../lib/certificates.ts'
+import { MAIL_GROUPS } from '../../lib/certificates.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { FairTurns } from '../../lib/fair-turns.ts'
 import type { Networks } from '../../lib/networks.ts'
@@ -54,7 +54,7 @@ const EVICTED = '4.3.2 All connections are in use, and this one made no progress
 const EVERYWHERE: SMTPServerOptions = {
   banner: 'ready',
   minVersion: 'TLSv1.2',
-  ecdhCurve: CHEAP_GROUPS,
+  ecdhCurve: MAIL_GROUPS,
   // repeated renegotiation costs the server more than the client
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   closeTimeout: 3_000,
