@@ -1,18 +1,10 @@
 /** One contact: what is known of them, what they were sent, and why they may get nothing more. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call, withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { type Loaded, useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type {
-  Audience,
-  Contact,
-  ContactActivity,
-  ContactEmail,
-  ContactTopic,
-  List,
-  Topic,
-} from '../api/types.ts'
+import type { Audience, Contact, ContactActivity, ContactEmail, ContactTopic, List } from '../api/types.ts'
 import { Button, Switch } from '../components/controls.tsx'
 import { useAct, useChange } from '../components/dialog.tsx'
 import { Failure, Pending, say } from '../components/feedback.tsx'
@@ -32,19 +24,27 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
   const [isEditing, setEditing] = useState(false)
   const [, navigate] = useLocation()
   const path = `/audiences/${id}/contacts/${contactId}`
-  const { data: contact, error, reload } = useLoad<Contact>(path, { on: 'contact.' })
-  const audience = useLoad<Audience>(`/audiences/${id}`).data
+  const loaded = useLoad<Contact>(path, { on: 'contact.' })
+  const audience = useLoad<Audience>(`/audiences/${id}`)
+  const topics = useLoad<List<ContactTopic>>(`${path}/topics?limit=100`, { on: 'contact.' })
   const activity = usePaged<ContactEmail, ContactActivity>(`/contacts/${contactId}/activity`, query, {
     ...{ on: 'email.', pageSize: EMAILS_PER_PAGE },
   })
-  if (!contact) return <Pending of={{ error, reload }} />
+  // the details stay while another page of the timeline is loaded
+  const known = useRef<ContactActivity>()
+  known.current = activity.data ?? known.current
+  const { data: contact, reload } = loaded
+  // all of it at once, so that nothing is moved by what arrives later
+  const missing =
+    [loaded, audience, topics].find(({ data }) => !data) ?? (known.current ? undefined : activity)
+  if (missing || !contact) return <Pending of={missing ?? loaded} />
   const back = `/audiences/${id}`
   const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ')
   return (
     <>
       <Head
         title={contact.email}
-        from={[back, audience?.name ?? 'Audience']}
+        from={[back, audience.data?.name ?? 'Audience']}
         lead={
           <>
             <ContactMark contact={contact} /> {name}
@@ -61,9 +61,9 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
       </Head>
       <div class="halves">
         <Card title="Details">
-          <About contact={contact} activity={activity.data} />
+          <About contact={contact} activity={known.current} topics={topics.data?.data ?? []} />
         </Card>
-        <TopicsCard path={path} onChanged={reload} />
+        <TopicsCard path={path} topics={topics} onChanged={reload} />
       </div>
       <PropertiesCard contact={contact} path={path} onChanged={reload} />
       <ActivityCard list={activity} address={contact.email} />
@@ -104,10 +104,10 @@ function Subscription({ path, contact: { email, unsubscribed }, reload }: Subscr
 interface AboutProps {
   contact: Contact
   activity: ContactActivity | undefined
+  topics: readonly ContactTopic[]
 }
 
-function About({ contact, activity }: AboutProps) {
-  const topics = useLoad<List<Topic>>('/topics?limit=100').data?.data ?? []
+function About({ contact, activity, topics }: AboutProps) {
   const nameOf = (id: string | null) =>
     id === null ? 'all broadcasts' : (topics.find(topic => topic.id === id)?.name ?? 'a deleted topic')
   const suppression = activity?.suppression
@@ -151,8 +151,13 @@ function About({ contact, activity }: AboutProps) {
   )
 }
 
-function TopicsCard({ path, onChanged }: { path: string; onChanged: () => void }) {
-  const topics = useLoad<List<ContactTopic>>(`${path}/topics?limit=100`, { on: 'contact.' })
+interface TopicsProps {
+  path: string
+  topics: Loaded<List<ContactTopic>>
+  onChanged: () => void
+}
+
+function TopicsCard({ path, topics, onChanged }: TopicsProps) {
   const { error, act } = useChange(async ({ id, isOn }: { id: string; isOn: boolean }) => {
     await call('PATCH', `${path}/topics`, { topics: [{ id, subscription: isOn ? 'opt_in' : 'opt_out' }] })
     topics.reload()
@@ -161,7 +166,6 @@ function TopicsCard({ path, onChanged }: { path: string; onChanged: () => void }
   return (
     <Card title="Topics">
       <div class="stack">
-        {!topics.data && <Pending of={topics} />}
         {topics.data?.data.length === 0 && <p class="quiet">There are no topics.</p>}
         {topics.data?.data.map(({ id, name, description, subscription }) => (
           <Switch
