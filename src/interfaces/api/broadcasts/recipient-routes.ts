@@ -21,6 +21,7 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
 import { apiErrorOf, invalidField, orNotFound } from '../api-error.ts'
+import { csvFile, exportReply } from '../route/export.ts'
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { readChoice } from '../schema/read.ts'
@@ -111,38 +112,20 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
       replies: { 200: 'text/csv' },
       async handle(request) {
         const question = await questionOf(request)
-        const pageFrom = (cursor: ListPage['cursor']) =>
-          reader.listRecipients({
-            ...{ ...question, isCounted: false },
-            page: { limit: ROWS_PER_BATCH, offset: 0, cursor },
-          })
-        const content = csvOf(await pageFrom(null), id => pageFrom({ id, side: 'older' }))
-        return { status: 200, headers: EXPORT_HEADERS, content }
+        const batchFrom = async (cursor: ListPage['cursor']) => {
+          const page = { limit: ROWS_PER_BATCH, offset: 0, cursor }
+          const { rows, hasMore } = await reader.listRecipients({ ...question, page, isCounted: false })
+          return { csv: rows.map(csvRow).join(''), next: hasMore ? (rows.at(-1)?.emailId ?? null) : null }
+        }
+        const batchAfter = (id: Id) => batchFrom({ id, side: 'older' })
+        return exportReply('recipients', 'csv', csvFile(CSV_HEADER, await batchFrom(null), batchAfter))
       },
     },
   ]
 }
 
 const ROWS_PER_BATCH = 1_000
-const EXPORT_HEADERS = {
-  'content-type': 'text/csv; charset=utf-8; header=present',
-  'content-disposition': 'attachment; filename="recipients.csv"',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
 const CSV_HEADER = csvLine(['email', 'email_id', 'contact_id', 'opens', 'clicks', 'links', 'bounce_type'])
-
-/** Reads further rows while the client takes the former ones. */
-async function* csvOf(
-  first: RecipientsFound,
-  after: (emailId: Id) => Promise<RecipientsFound>,
-): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(CSV_HEADER)
-  for (let found = first; found.rows.length > 0; found = await after(found.rows.at(-1)!.emailId)) {
-    yield Buffer.from(found.rows.map(csvRow).join(''))
-    if (!found.hasMore) return
-  }
-}
 
 function csvRow({ address, emailId, contactId, openCount, clickCount, links, bounceType }: FoundRecipient) {
   return csvLine([

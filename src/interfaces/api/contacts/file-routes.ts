@@ -8,6 +8,7 @@ import { findImport, findSegment, listImports } from '../../../resources/contact
 import { ReplayedStream } from '../../../store/blobs/replayed-stream.ts'
 import { invalidField, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
+import { csvFile, exportReply } from '../route/export.ts'
 import { ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -104,27 +105,7 @@ function exportRoute({ store, reader }: ContactFileRoutesOptions): Route {
       const filters = segment?.filters ?? null
       const batchAfter = (after: ExportQuery['after']) =>
         reader.exportContacts({ audienceId, filters, keys, after })
-      const content = linesOf(contactsHeader(keys), await batchAfter(null), batchAfter)
-      return { status: 200, headers: EXPORT_HEADERS, content }
+      return exportReply('contacts', 'csv', csvFile(contactsHeader(keys), await batchAfter(null), batchAfter))
     },
-  }
-}
-
-const EXPORT_HEADERS = {
-  'content-type': 'text/csv; charset=utf-8; header=present',
-  'content-disposition': 'attachment; filename="contacts.csv"',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
-
-async function* linesOf(
-  header: string,
-  first: ExportBatch,
-  batchAfter: (after: ExportQuery['after']) => Promise<ExportBatch>,
-): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(header)
-  for (let batch = first; ; batch = await batchAfter(batch.next)) {
-    if (batch.csv !== '') yield Buffer.from(batch.csv)
-    if (batch.next === null) return
   }
 }

@@ -5,6 +5,7 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { EmailReader } from '../../../resources/search/reader.ts'
 import { orNotFound } from '../api-error.ts'
 import { boundDomain } from '../auth/bound-key.ts'
+import { csvFile, exportReply } from '../route/export.ts'
 import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { CSV_HEADER } from './csv.ts'
@@ -56,26 +57,8 @@ export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): 
         const scope = await scopeOf(request)
         const first = await reader.exportEmails({ scope, filter, from: null })
         const following = (from: Id) => reader.exportEmails({ scope, filter, from })
-        return { status: 200, headers: EXPORT_HEADERS, content: linesOf(first, following) }
+        return exportReply('emails', 'csv', csvFile(CSV_HEADER, first, following))
       },
     },
   ]
-}
-
-const EXPORT_HEADERS = {
-  'content-type': 'text/csv; charset=utf-8; header=present',
-  'content-disposition': 'attachment; filename="emails.csv"',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
-
-async function* linesOf(
-  first: { csv: Uint8Array; next: Id | null },
-  following: (from: Id) => Promise<typeof first>,
-): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(CSV_HEADER)
-  for (let batch = first; ; batch = await following(batch.next)) {
-    if (batch.csv.length > 0) yield batch.csv
-    if (batch.next === null) return
-  }
 }

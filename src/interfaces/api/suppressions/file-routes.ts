@@ -17,6 +17,7 @@ import type { Db, SuppressionReason } from '../../../store/model/schema.ts'
 import { requireWholeAccount } from '../auth/bound-key.ts'
 import { asRefused } from '../contacts/import-routes.ts'
 import { CSV, requireCsv } from '../contacts/import-schema.ts'
+import { exportReply } from '../route/export.ts'
 import { type ApiRequest, ok, type Route } from '../route/route.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { bodyReader, readChoice } from '../schema/read.ts'
@@ -84,16 +85,9 @@ function exportRoute(db: Db, path: string, reply: typeof CSV | typeof exportSche
     async handle({ query, credential: { accountId } }) {
       const wanted = readChoice(query, query.has('origin') ? 'origin' : 'reason', SUPPRESSION_REASONS) ?? null
       const batches = entriesOf(db, accountId, wanted)
-      return {
-        status: 200,
-        headers: {
-          'content-type': isCsv ? `${CSV}; charset=utf-8; header=present` : 'application/json; charset=utf-8',
-          'content-disposition': `attachment; filename="suppressions.${isCsv ? 'csv' : 'json'}"`,
-          'x-content-type-options': 'nosniff',
-          'cache-control': 'no-store',
-        },
-        content: isCsv ? csvOf(batches) : jsonOf(batches),
-      }
+      return isCsv
+        ? exportReply('suppressions', 'csv', csvOf(batches))
+        : exportReply('suppressions', 'json', jsonOf(batches))
     },
   }
 }
