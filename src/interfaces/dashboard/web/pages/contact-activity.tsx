@@ -4,10 +4,10 @@ import { Link } from 'wouter-preact'
 import type { ContactEmail } from '../api/types.ts'
 import { Empty, Pending } from '../components/feedback.tsx'
 import { Pages } from '../components/list.tsx'
-import { Card, Time } from '../components/show.tsx'
+import { Card } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS, type Tone } from '../labels/status.ts'
-import { detailOf, EVENT_WORDS } from './email-timeline.tsx'
+import { detailOf, EVENT_WORDS, TimelineItem } from './email-timeline.tsx'
 
 type Source = ComponentProps<typeof Pages>['list'] & { data: { data: readonly ContactEmail[] } | undefined }
 
@@ -57,10 +57,10 @@ function newestFirst(a: Entry, b: Entry): number {
   return a.at < b.at ? 1 : -1
 }
 
-function item({ key, at, label, tone, detail, email: { id, subject, broadcast_id } }: Entry) {
+function item({ key, email: { id, subject, broadcast_id }, ...entry }: Entry) {
   return (
-    <li key={key} class={`is-${tone}`}>
-      <b>{label}</b>{' '}
+    <TimelineItem key={key} {...entry}>
+      {' '}
       <Link href={`/emails/${id}`}>
         <bdi>{subject || '(no subject)'}</bdi>
       </Link>
@@ -70,10 +70,6 @@ function item({ key, at, label, tone, detail, email: { id, subject, broadcast_id
           (<Link href={`/broadcasts/${broadcast_id}`}>broadcast</Link>)
         </>
       )}
-      {detail && <div class="small quiet mono">{detail}</div>}
-      <div class="quiet small">
-        <Time at={at} />
-      </div>
-    </li>
+    </TimelineItem>
   )
 }

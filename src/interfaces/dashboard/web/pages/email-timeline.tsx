@@ -1,4 +1,5 @@
 /** Events of an email in chronological order. */
+import type { ComponentChildren } from 'preact'
 import type { Email } from '../api/types.ts'
 import { Time } from '../components/show.tsx'
 import type { Tone } from '../labels/status.ts'
@@ -23,12 +24,7 @@ export const EVENT_WORDS: Readonly<Record<EmailEvent['type'], readonly [label: s
 export function EmailTimeline({ email: { created_at, events, recipients } }: { email: Email }) {
   return (
     <ol class="path-line">
-      <li>
-        <b>Created</b>
-        <div class="quiet small">
-          <Time at={created_at} />
-        </div>
-      </li>
+      <TimelineItem label="Created" at={created_at} />
       {events.map(event => (
         <EventItem key={event.id} event={event} withRecipient={recipients.length > 1} />
       ))}
@@ -39,14 +35,30 @@ export function EmailTimeline({ email: { created_at, events, recipients } }: { e
 function EventItem({ event, withRecipient }: { event: EmailEvent; withRecipient: boolean }) {
   const { type, created_at, recipient, data } = event
   const [label, tone] = EVENT_WORDS[type]
-  const detail = detailOf(data)
   return (
-    <li class={`is-${tone}`}>
-      <b>{label}</b>
+    <TimelineItem label={label} tone={tone} detail={detailOf(data)} at={created_at}>
       {withRecipient && recipient && <span> {recipient}</span>}
+    </TimelineItem>
+  )
+}
+
+interface TimelineItemProps {
+  label: string
+  tone?: Tone
+  detail?: string | undefined
+  at: string
+  /** Follows the label in its line. */
+  children?: ComponentChildren
+}
+
+export function TimelineItem({ label, tone, detail, at, children }: TimelineItemProps) {
+  return (
+    <li class={tone && `is-${tone}`}>
+      <b>{label}</b>
+      {children}
       {detail && <div class="small quiet mono">{detail}</div>}
       <div class="quiet small">
-        <Time at={created_at} />
+        <Time at={at} />
       </div>
     </li>
   )
