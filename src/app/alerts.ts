@@ -5,6 +5,7 @@ import { startSweeper } from '../lib/sweeper.ts'
 import { testChannels } from '../pipeline/alerts/channel-test.ts'
 import { type AlertRelay, createAlertRelay } from '../pipeline/alerts/relay.ts'
 import { type AlertWebhook, createAlertWebhook, sendAlertNotices } from '../pipeline/alerts/webhook.ts'
+import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { parseMailbox } from '../protocols/smtp/address.ts'
@@ -14,6 +15,13 @@ import type { AppContext, Sending } from './context.ts'
 import { readAuthorities } from './delivery.ts'
 import { noticeSender } from './notifications.ts'
 
+/** What sends alerts past the queue, and takes those out of it that were sent so. */
+export interface AlertServices {
+  queueAdmin: QueueAdmin
+  /** Undefined when no smart host is configured for alerts. */
+  alertRelay: AlertRelay | undefined
+}
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
@@ -21,14 +29,17 @@ const HOUR_MS = 60 * MINUTE_MS
  * Starts to send alerts to the webhook of the configuration, if there is one and the process delivers mail.
  * @param baseUrl URL of the API
  * @returns the routes of alerts
- * @throws when the address of a sender is invalid
+ * @throws when the address of the sender of notices is invalid
  */
-export function startAlerts(context: AppContext, sending: Sending, baseUrl: string): Route[] {
+export function startAlerts(
+  context: AppContext,
+  sending: Sending,
+  { relay, baseUrl }: { relay: AlertRelay | undefined; baseUrl: string },
+): Route[] {
   const { config, store, clock, newId } = context
   const { db, run } = store
   const { accept, preparation } = sending
   const webhook = openAlertWebhook(context, baseUrl)
-  const relay = openAlertRelay(context)
   const mail = { db, from: noticeSender(config), accept, preparation }
   if (webhook && config.roles.includes('all')) startNotices(context, webhook)
   return alertRoutes({ db, run, clock, test: () => testChannels({ webhook, mail, relay, clock, newId }) })

@@ -60,7 +60,7 @@ import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
-import { startAlerts } from './alerts.ts'
+import { type AlertServices, openAlertRelay, startAlerts } from './alerts.ts'
 import { openBroadcasts } from './broadcasts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { sourceSettings } from './delivery.ts'
@@ -81,7 +81,7 @@ const HOUR_MS = 3_600_000
 /** Folder that `scripts/build-dashboard.js` writes. */
 const DASHBOARD = new URL('../../dist/dashboard', import.meta.url).pathname
 
-interface HttpService extends Sending {
+interface HttpService extends Sending, AlertServices {
   server: HttpServer
   /** Address of the TLS listener; null when it is off. */
   secureAddress: { address: string; port: number } | null
@@ -111,6 +111,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   const feed = new EventFeed({ db: store.db, find: store.find, clock, isShared: store.isShared })
   const queueAdmin = createQueueAdmin({ db: store.db, run: store.run, clock, newId })
   await queueAdmin.recover()
+  const alertRelay = openAlertRelay(context)
   const firstRun = await prepareFirstRunOf(context)
   const headers = headersOfAll(config.http.baseUrl)
   const listeners = new HttpListeners(context, headers)
@@ -126,6 +127,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
     requestLog,
     feed,
     queueAdmin,
+    alertRelay,
     sending,
     domains,
     broadcastRoutes: broadcasts.routes,
@@ -165,7 +167,8 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   plain.serve(app)
   broadcasts.start()
   const server = endingFirst(feed, plain)
-  return { server, ...sending, ...addresses, firstRun, apiKeys, accessTokens, rateLimit }
+  const credentials = { firstRun, apiKeys, accessTokens }
+  return { server, ...sending, queueAdmin, alertRelay, ...addresses, ...credentials, rateLimit }
 }
 
 /** Opens the acceptance of emails, and what sends emails by itself: broadcasts and TLS reports. */
@@ -189,13 +192,12 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
   return { sending: { accept, preparation }, links, broadcasts }
 }
 
-interface RouteServices {
+interface RouteServices extends AlertServices {
   readiness: Readiness
   metricsRoutes: Route[]
   access: ApiAccess
   requestLog: RequestLog | undefined
   feed: EventFeed
-  queueAdmin: QueueAdmin
   sending: Sending
   domains: SendingDomains
   broadcastRoutes: Route[]
@@ -265,7 +267,7 @@ function prepareFirstRunOf({ config, clock, store, newId, security }: AppContext
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
 function operatorRoutes(
   context: AppContext,
-  { queueAdmin, sending, domains, baseUrl }: RouteServices,
+  { queueAdmin, alertRelay, sending, domains, baseUrl }: RouteServices,
 ): Route[] {
   const { config, clock, store, workers } = context
   const { reader, pathsTo } = workers
@@ -276,7 +278,7 @@ function operatorRoutes(
   }
   const examine = sharedDoctorRun(() => runDoctor(config, db, clock, true), clock)
   return [
-    ...startAlerts(context, sending, baseUrl),
+    ...startAlerts(context, sending, { relay: alertRelay, baseUrl }),
     ...doctorRoutes({ examine }),
     ...setupRoutesOf(context, { examine, testParts: { domains: domains.domains, ...sending } }),
     ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),

@@ -6,12 +6,11 @@ import { MachineWatch } from '../interfaces/doctor/machine-watch.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { type AlertFallback, createAlertFallback } from '../pipeline/alerts/fallback.ts'
-import { createQueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound, type Outbound } from '../protocols/http-client/outbound.ts'
 import type { MachineAlert } from '../resources/alerts/operator-alerts.ts'
 import type { Db } from '../store/model/schema.ts'
-import { openAlertRelay } from './alerts.ts'
+import type { AlertServices } from './alerts.ts'
 import type { AppContext, Sending } from './context.ts'
 import { backupsOf, certificateOf, clockOf } from './doctor.ts'
 import { noticeSender } from './notifications.ts'
@@ -25,7 +24,7 @@ const HOUR_MS = 60 * MINUTE_MS
  */
 export function startMachineWatch(
   context: AppContext,
-  { accept, preparation }: Sending,
+  { accept, preparation, ...alerts }: Sending & AlertServices,
   isBackingUp: () => boolean,
 ): void {
   const { config, store, clock, log, stack } = context
@@ -35,7 +34,7 @@ export function startMachineWatch(
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: fetch.allowLoopback })
   const checks = machineChecks(config, { db, clock, outbound, isBackingUp })
-  const fallback = openFallback(context)
+  const fallback = openFallback(context, alerts)
   const watch = new MachineWatch({ db, run, checks, from, accept, preparation, fallback, clock, log })
   const sweeper = startSweeper({
     task: 'watch the machine',
@@ -53,19 +52,19 @@ export function startMachineWatch(
   stack.defer(outbound.close)
 }
 
-function openFallback(context: AppContext): AlertFallback | undefined {
-  const { config, store, clock, newId, log } = context
-  const relay = openAlertRelay(context)
+function openFallback(
+  { config, store, clock, log }: AppContext,
+  { alertRelay: relay, queueAdmin }: AlertServices,
+): AlertFallback | undefined {
   if (!relay) return undefined
-  const { db, run } = store
   return createAlertFallback({
     relay,
     mailHost: config.mailHost,
-    db,
+    db: store.db,
     clock,
     log,
     afterMs: config.alerts.smartHostAfterMinutes * MINUTE_MS,
-    queueAdmin: createQueueAdmin({ db, run, clock, newId }),
+    queueAdmin,
   })
 }
 
