@@ -224,7 +224,9 @@ export class InboundProcessor {
 
   #yieldsToListener(): boolean {
     const { ingestLoad, clock } = this.#options
-    return ingestLoad.isHigh() && !this.#waiting.some(row => isOverdue(row, clock))
+    if (!ingestLoad.isHigh()) return false
+    const overdueBefore = clock.now() - WAIT_MS_MAX
+    return !this.#waiting.some(({ createdAt }) => createdAt < overdueBefore)
   }
 
   #pause(): Promise<void> {
@@ -234,10 +236,6 @@ export class InboundProcessor {
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
-}
-
-function isOverdue({ createdAt }: UnlistedInbound, clock: Clock): boolean {
-  return clock.now() - createdAt > WAIT_MS_MAX
 }
 
 /** The lines are throttled: while the store is unavailable, every message fails every few seconds. */
