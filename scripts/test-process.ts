@@ -193,6 +193,7 @@ function problemOf(
   if (hung) return `hangs in "${lastTest}"`
   if (leaking) return 'keeps handles open after its last test'
   if (code === 97) return 'reached outside loopback'
+  if (code === 96) return 'left files open'
   if (total + skipped === 0 && grep !== '' && code === 0 && hasEnded) return undefined
   if (total + skipped === 0) return `ran no test (exit ${code})`
   if (passed < total) return `${total - passed} failed`

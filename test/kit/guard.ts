@@ -1,6 +1,7 @@
 /**
  * Loaded before every test file and worker thread: any attempt to reach a host outside loopback is
- * refused and fails the run, and a process that is still alive long after its tests says what holds it.
+ * refused and fails the run, files that nobody closed fail it when the garbage collector finds them, and a
+ * process that is still alive long after its tests says what holds it.
  */
 import dgram from 'node:dgram'
 import dns from 'node:dns'
@@ -12,10 +13,16 @@ LOOPBACK.addAddress('::1', 'ipv6')
 LOOPBACK.addAddress('0.0.0.0', 'ipv4')
 LOOPBACK.addAddress('::', 'ipv6')
 
+const EXIT_CODES = { outside: 97, unclosed: 96 }
 let attemptCount = 0
+let unclosedCount = 0
 
 process.on('exit', () => {
-  if (attemptCount > 0) process.exitCode = 97
+  process.exitCode = takeGuardCode() ?? process.exitCode
+})
+
+process.on('warning', ({ message }) => {
+  if (/^Closing .* on garbage collection$/.test(message)) unclosedCount++
 })
 
 function isLoopback(host: string): boolean {
@@ -32,11 +39,15 @@ function insist(host: string | undefined, what: string) {
   throw breach
 }
 
-/** Returns the number of attempts to reach a host outside loopback since the last call. */
-export function takeOutsideAttempts(): number {
-  const count = attemptCount
+/**
+ * Returns the exit code that tells of attempts to reach a host outside loopback, or of unclosed files, since
+ * the last call.
+ */
+export function takeGuardCode(): number | undefined {
+  const code = attemptCount > 0 ? EXIT_CODES.outside : unclosedCount > 0 ? EXIT_CODES.unclosed : undefined
   attemptCount = 0
-  return count
+  unclosedCount = 0
+  return code
 }
 
 const connect = net.Socket.prototype.connect

@@ -16,6 +16,7 @@ import { readOrCreateSecret } from '../../src/store/opening/secret-file.ts'
 import { assertAsDescribed } from './contract.ts'
 import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
+import { openFilesIn, type WatchedClock, watchTimers } from './leaks.ts'
 import { migratedDatabase } from './migrated-database.ts'
 import { quickPasswords } from './quick-passwords.ts'
 import { replyText } from './reply-text.ts'
@@ -95,7 +96,7 @@ const admin = { email: 'admin@mailhorn.test', password: 'correct horse battery s
 export async function startMailhorn(options: MailhornOptions = {}): Promise<Mailhorn> {
   const zone = await startZone(options.zone ?? '')
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'mailhorn-'))
-  const clock = createAdjustableClock()
+  const clock = watchTimers(createAdjustableClock())
   const database = databaseOf(dataDir)
   if (!isOnPostgres && readdirSync(dataDir).length === 0)
     writeFileSync(join(dataDir, 'mailhorn.db'), await migratedDatabase())
@@ -152,7 +153,7 @@ export function secretsOf({ dataDir }: Mailhorn): SecretKeys {
 
 interface Surroundings {
   zone: ScriptedZone
-  clock: AdjustableClock
+  clock: WatchedClock
   dataDir: string
   database: TestDatabase
   keepData: boolean
@@ -164,7 +165,7 @@ class RunningMailhorn implements Mailhorn {
   readonly admin = admin
   apiKey: string
   readonly zone: ScriptedZone
-  readonly clock: AdjustableClock
+  readonly clock: WatchedClock
   readonly dataDir: string
   readonly #database: TestDatabase
   readonly #keepData: boolean
@@ -250,9 +251,17 @@ class RunningMailhorn implements Mailhorn {
     await this.app.stop()
     await this.zone.close()
     this.clock.close()
+    this.#assertNothingIsLeft()
     if (this.#keepData) return
     this.#database.drop()
     rmSync(this.dataDir, { recursive: true })
+  }
+
+  #assertNothingIsLeft() {
+    const files = openFilesIn(this.dataDir)
+    const timers = this.clock.waiting()
+    if (files.length > 0 || timers.length > 0)
+      throw new Error(`the service left open files or timers: ${[...files, ...timers].join(', ')}`)
   }
 }
 

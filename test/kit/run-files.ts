@@ -4,10 +4,9 @@
  * have ended. After each file, the program prints a line that `scripts/test-process.ts` reads.
  */
 import { pathToFileURL } from 'node:url'
-import { takeOutsideAttempts } from './guard.ts'
+import { takeGuardCode } from './guard.ts'
 import { resetIds } from './new-id.ts'
 
-const OUTSIDE_EXIT_CODE = 97
 const files = process.argv.slice(2)
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: unknown[][] }
 // With this variable, suites wait for `exec`. uvu reads it while it is loaded, by `suite.ts`, too.
@@ -50,7 +49,7 @@ function reportFile() {
     console.error(`suites declared but never run: ${unrun.join(', ')}`)
     process.exitCode = 1
   }
-  if (takeOutsideAttempts() > 0) process.exitCode = OUTSIDE_EXIT_CODE
+  process.exitCode = takeGuardCode() ?? process.exitCode
   const { user, system } = process.cpuUsage(cpuAtStart)
   const result = { code: process.exitCode ?? 0, cpuMs: Math.round((user + system) / 1000) }
   process.stdout.write(`\0file ended ${JSON.stringify(result)}\n`)

@@ -49,7 +49,7 @@ test('an alert that was not taken before a stop is sent after the start with its
   assert.is(host.requests.length, count)
 })
 
-/** Moves the clock on until there is a row. Its steps are short, so that an attempt does not reach its deadline. */
+/** Moves the clock on until there is a row, in short steps, so that no attempt reaches its deadline. */
 function untilFound(mailhorn: Mailhorn, query: string) {
   return until(() => {
     const isFound = mailhorn.rows(query).length > 0
