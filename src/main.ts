@@ -8,6 +8,7 @@ import { type App, startApp } from './app/app.ts'
 import { endOnUncaughtErrors } from './app/crashes.ts'
 import { startFaultText, storeFailure } from './app/start-faults.ts'
 import { type Config, loadConfig } from './config/config.ts'
+import { settingsInForce } from './config/in-force.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
@@ -50,6 +51,7 @@ try {
   const notifyManager = await connectServiceManager(process.env)
   app = await startApp(config, {
     log,
+    settings: settingsInForce(config, loaded.settings),
     onFatal(error) {
       const { fields, text } = storeFailure(error, loaded.config)
       log.fatal({ event: 'store_failed', ...fields }, text)

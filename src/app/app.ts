@@ -4,6 +4,7 @@
  */
 
 import type { Config } from '../config/config.ts'
+import type { SettingInForce } from '../config/in-force.ts'
 import type { AdjustableClock } from '../lib/adjustable-clock.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
@@ -55,6 +56,7 @@ import { checkUpgrade } from './upgrade.ts'
 
 interface AppDeps {
   log: Log
+  settings: readonly SettingInForce[]
   /** Called when nothing can be stored any more, so that the service must end. */
   onFatal(error: Error): void
   /** Replaces the system clock in all threads. */
@@ -191,7 +193,18 @@ async function openContext(
   })
   stack.defer(() => readers.close())
   return {
-    ...{ config, clock, log, metrics, stack, store, plans, serviceMode, simulatorDomains },
+    ...{
+      config,
+      settings: deps.settings,
+      clock,
+      log,
+      metrics,
+      stack,
+      store,
+      plans,
+      serviceMode,
+      simulatorDomains,
+    },
     newId: createIdSource(),
     security: { secrets, passwords, generateKey, certificates },
     workers: { reader: reading.reader, readers, pathsTo, ...seed },

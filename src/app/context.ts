@@ -4,6 +4,7 @@
  */
 
 import type { Config } from '../config/config.ts'
+import type { SettingInForce } from '../config/in-force.ts'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
 import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -26,6 +27,8 @@ import type { ReadingFunctions } from '../workers/query.ts'
 
 export interface AppContext {
   config: Config
+  /** All settings with their origins, for operators. */
+  settings: readonly SettingInForce[]
   clock: Clock
   log: Log
   metrics: Metrics

@@ -73,6 +73,7 @@ import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { type SendingDomains, startDomains } from './sending-domains.ts'
+import { serverRoutesOf } from './server-routes.ts'
 import { setupRoutesOf } from './setup.ts'
 import { startTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
@@ -285,6 +286,7 @@ function operatorRoutes(
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...zoneRecordRoutes({ listZone: listZonePage }),
+    ...serverRoutesOf(context),
   ]
 }
 

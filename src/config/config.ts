@@ -30,8 +30,18 @@ export class ConfigError extends Error {}
 interface LoadedConfig {
   config: Config
   warnings: string[]
+  /** All settings by their dotted keys. */
+  settings: ReadonlyMap<string, LoadedSetting>
 }
 
+/** A setting, and what a file or the environment says about it. */
+export interface LoadedSetting {
+  setting: Setting<unknown>
+  /** Undefined for a setting that has its default. */
+  written: { source: 'file' | 'environment' /** Path or variable. */; name: string; raw: unknown } | undefined
+}
+
+const ENVIRONMENT = 'environment'
 const ENVIRONMENT_PREFIX = 'MAILHORN_'
 /** Environment variables with our prefix that are not settings. */
 const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG', 'MAILHORN_ACCESS_TOKEN', 'MAILHORN_BASE_FOLDER'])
@@ -49,12 +59,29 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const files = fileSources(root, env.MAILHORN_CONFIG, problems)
   const settings = settingsFor(files, problems)
   const environment = environmentSource(settings, env, problems, warnings)
-  const values = readAll(settings, [...files, environment], problems)
+  const sources = [...files, environment]
+  const values = readAll(settings, sources, problems)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const config = derive(nest(values) as Config, env.MAILHORN_BASE_FOLDER || root)
   const contradictions = contradictionsIn(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions.join('\n'))
-  return { config: deepFreeze(config), warnings }
+  const loaded = new Map(
+    [...settings].map(([key, setting]) => [key, { setting, written: writtenFor(key, sources, env) }]),
+  )
+  return { config: deepFreeze(config), warnings, settings: loaded }
+}
+
+function writtenFor(
+  key: string,
+  sources: readonly Source[],
+  env: NodeJS.ProcessEnv,
+): LoadedSetting['written'] {
+  const found = sources.findLast(({ values }) => values.has(key))
+  if (!found) return undefined
+  const raw = found.values.get(key)
+  if (found.name !== ENVIRONMENT) return { source: 'file', name: found.name, raw }
+  const variable = environmentName(key)
+  return { source: 'environment', name: env[variable] === undefined ? `${variable}_FILE` : variable, raw }
 }
 
 /**
@@ -74,7 +101,7 @@ export function changedConfig(
     const name = environmentName(key)
     const value = values[name]
     if (value === undefined) continue
-    const path = key.split('.').map(camelCase)
+    const path = pathOf(key)
     const wanted = readOne(name, setting, value)
     if (isDeepStrictEqual(valueAt(config, path), wanted)) continue
     changed.push(name)
@@ -95,8 +122,9 @@ function readOne(name: string, setting: Setting<unknown>, value: string): unknow
   }
 }
 
-function valueAt(config: Config, path: readonly string[]): unknown {
-  return path.reduce<unknown>((node, part) => (node as Tree)[part], config)
+/** @returns undefined for a setting of a family without members */
+export function valueAt(config: Config, path: readonly string[]): unknown {
+  return path.reduce<unknown>((node, part) => (node as Tree | undefined)?.[part], config)
 }
 
 function withValue(tree: Tree, [first, ...rest]: readonly string[], value: unknown): Tree {
@@ -156,7 +184,7 @@ function environmentSource(
     else if (fileKey !== undefined) values.set(fileKey, secretFile(variable, value, problems))
     else warnings.push(`${variable}: is not a setting${nearest(variable, known.keys())}`)
   }
-  return { name: 'environment', values }
+  return { name: ENVIRONMENT, values }
 }
 
 /** The last source that names a key wins. */
@@ -324,10 +352,7 @@ function flatten(tree: object, prefix = ''): Map<string, Setting<unknown>> {
 function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [key, value] of values) {
-    const [first, ...rest] = key.split('.')
-    const path = [first!, ...rest].map((part, i) =>
-      i === 1 && camelCase(first!) in families ? part : camelCase(part),
-    )
+    const path = pathOf(key)
     let node = root
     for (const part of path.slice(0, -1)) {
       node[part] ??= Object.create(null)
@@ -336,6 +361,13 @@ function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
     node[path.at(-1)!] = value
   }
   return root
+}
+
+/** Returns where the configuration has a setting. */
+export function pathOf(key: string): string[] {
+  const parts = key.split('.')
+  const isOfFamily = camelCase(parts[0]!) in families
+  return parts.map((part, i) => (i === 1 && isOfFamily ? part : camelCase(part)))
 }
 
 function snakeCase(name: string): string {

@@ -62,6 +62,7 @@ const ROUTES_BY_NEED = {
     'POST /installation/ban-domain',
     'GET /installation/banned-domains',
     'GET /installation/mode',
+    'GET /installation/settings',
     'PUT /installation/mode',
     'POST /installation/unban-domain',
     'GET /queue',

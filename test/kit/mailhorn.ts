@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../src/app/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { settingsInForce } from '../../src/config/in-force.ts'
 import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createSecretKeys, type SecretKeys } from '../../src/lib/secret-keys.ts'
@@ -100,7 +101,7 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
   const database = databaseOf(dataDir)
   if (!isOnPostgres && readdirSync(dataDir).length === 0)
     writeFileSync(join(dataDir, 'mailhorn.db'), await migratedDatabase())
-  const { config } = loadConfig(root, {
+  const { config, settings } = loadConfig(root, {
     MAILHORN_DATA_DIR: dataDir,
     ...(isOnPostgres && { MAILHORN_DATABASE_URL: database.url }),
     MAILHORN_HTTP_LISTEN: '127.0.0.1:0',
@@ -124,6 +125,7 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
     ...options.env,
   })
   const app = await startApp(config, {
+    settings: settingsInForce(config, settings),
     log: createLog(config.log.level),
     clock,
     generateKey: options.generateKey ?? readyKeys(),

@@ -38,6 +38,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /destinations/unslow': 'unslowDestination',
   'POST /destinations/resume': 'resumeDestination',
   'GET /installation/banned-domains': 'listBannedDomains',
+  'GET /installation/settings': 'listSettings',
   'POST /installation/ban-domain': 'banDomain',
   'POST /installation/unban-domain': 'unbanDomain',
   'GET /queue/holds': 'listQueueHolds',

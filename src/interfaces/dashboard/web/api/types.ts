@@ -34,6 +34,7 @@ import type {
   installationSchema,
   serviceModeSchema,
 } from '../../../api/installation/schema.ts'
+import type { SettingView } from '../../../api/installation/settings-routes.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
@@ -94,6 +95,7 @@ export type EmailStatus = EmailRow['status']
 export type Recipient = Email['recipients'][number]
 export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
+export type Setting = SettingView
 export type ServiceMode = z.output<typeof serviceModeSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>
