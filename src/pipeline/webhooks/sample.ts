@@ -4,6 +4,7 @@ import { type Id, wireId } from '../../lib/ids.ts'
 import type { Cause } from '../../resources/emails/explanation/cause.ts'
 import { type Explanation, explainCause } from '../../resources/emails/explanation/explain.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
+import { inBothSpellings } from '../../resources/events/payload.ts'
 import type { EventType } from '../../resources/events/types.ts'
 
 interface SampleOptions {
@@ -23,8 +24,6 @@ const BOUNCE = {
   enhanced_code: '5.1.1',
   message: '550 5.1.1 no such user',
   mx_host: 'mx.example.com',
-  subType: 'NoEmail',
-  diagnosticCode: ['550 5.1.1 no such user'],
 }
 const VISITOR = { ip_address: '192.0.2.1', user_agent: 'Mozilla/5.0' }
 
@@ -53,17 +52,39 @@ function email(id: Id, type: EventType, created_at: string) {
       id: wireId('inb', id),
       email_id: wireId('inb', id),
       ...common,
+      cc: [],
+      bcc: [],
+      reply_to: [],
+      received_for: ['recipient@example.com'],
+      automatic: null,
       in_reply_to_email_id: null,
       spam_verdict: 'PASS',
+      virus_verdict: 'PASS',
+      spf_verdict: 'PASS',
+      dkim_verdict: 'PASS',
+      dmarc_verdict: 'PASS',
+      parse_error: null,
+      size: 2_048,
       attachments: [],
     }
-  return { email_id: wireId('eml', id), ...common, tags: {}, ...typeData(type, created_at) }
+  const data = inBothSpellings(typeData(type, created_at), Date.parse(created_at))
+  return { email_id: wireId('eml', id), ...common, tags: {}, ...data }
 }
 
 function typeData(type: EventType, at: string): object {
   switch (type) {
     case 'email.delivered':
-      return { delivery: { mx_host: 'mx.example.com', mx_ip: '192.0.2.2', reply: '250 2.0.0 Ok' } }
+      return {
+        delivery: {
+          mx_host: 'mx.example.com',
+          mx_ip: '192.0.2.2',
+          tls: 'TLSv1.3',
+          reply: '250 2.0.0 Ok',
+          duration_ms: 480,
+        },
+      }
+    case 'email.complained':
+      return { complaint: { type: 'abuse' } }
     case 'email.bounced':
       return { bounce: BOUNCE, explanation: explained({ code: 'no_such_user' }) }
     case 'email.delivery_delayed':
@@ -72,15 +93,7 @@ function typeData(type: EventType, at: string): object {
         explanation: { ...explained({ code: 'deferred' }), next_attempt_at: at },
       }
     case 'email.clicked':
-      return {
-        click: {
-          link: 'https://example.com/',
-          ...VISITOR,
-          ipAddress: VISITOR.ip_address,
-          userAgent: VISITOR.user_agent,
-          timestamp: at,
-        },
-      }
+      return { click: { link: 'https://example.com/', ...VISITOR } }
     case 'email.opened':
       return { open: VISITOR }
     case 'email.failed':

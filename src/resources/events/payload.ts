@@ -71,7 +71,7 @@ function emailData({ subjectId, recipient, data, at }: PayloadEvent, email: Payl
     tags: namedTags(email.tags),
     ...(broadcastId && { broadcast_id: wireId('brd', broadcastId) }),
     ...(templateId && { template_id: wireId('tpl', templateId) }),
-    ...Object.fromEntries(Object.entries(data).map(([key, value]) => [key, inBothSpellings(key, value, at)])),
+    ...inBothSpellings(data, at),
   }
 }
 
@@ -83,8 +83,12 @@ function namedTags(json: string | null): Record<string, unknown> {
   )
 }
 
-/** `bounce`, `click` and `suppressed` contain the keys of the SDKs' types, too. */
-function inBothSpellings(key: string, value: unknown, at: number): unknown {
+/** Adds the keys of the SDKs' types to `bounce`, `click` and `suppressed`. */
+export function inBothSpellings(data: object, at: number): object {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, valueInBoth(key, value, at)]))
+}
+
+function valueInBoth(key: string, value: unknown, at: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   const fields = value as Record<string, unknown>
   switch (key) {

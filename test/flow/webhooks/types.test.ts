@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { causeEveryEvent, untilEveryEvent } from '../../kit/every-event.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 import { snippet } from '../../kit/webhook-docs.ts'
 import { type ReceivedEvent, startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
@@ -78,6 +79,30 @@ test('webhooks: all event types are delivered for real events, each with a valid
   assert.ok(dataOf('email.suppressed').suppressed.message)
   assert.ok(dataOf('email.scheduled').scheduled.scheduled_at)
   assert.ok(dataOf('email.delivery_delayed').delay.reply)
+
+  for (const type of EVENT_TYPES) {
+    const sent = sink.requests.length
+    await mailhorn.call('POST', `/webhooks/${webhook.id}/test`, { session, body: { type } })
+    const sample = await until(() =>
+      sink
+        .events()
+        .slice(sent)
+        .find(({ data }) => data.test),
+    )
+    assert.equal(namesIn({ ...sample.data, test: undefined }), namesIn(dataOf(type)), type)
+  }
 })
+
+/** Names of the fields, and of the fields of objects in them. Tags and properties have names of the user. */
+function namesIn(data: Record<string, unknown>): string[] {
+  return Object.entries(data)
+    .flatMap(([name, value]) => {
+      if (value === undefined) return []
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      if (!isObject || name === 'tags' || name === 'properties') return [name]
+      return [name, ...namesIn(value as Record<string, unknown>).map(inner => `${name}.${inner}`)]
+    })
+    .sort()
+}
 
 test.run()
