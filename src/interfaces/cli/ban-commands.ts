@@ -9,7 +9,9 @@ export const banCliCommands: CliCommand[] = [
     name: 'domains ban',
     usage: '<name> [--reason <text>]',
     summary: 'Send nothing from a domain and its subdomains, and let no account add them',
-    details: `  Queued email from the domain is held, and new email is refused. Deliveries in progress are completed.
+    details: `  --reason <text>  Why; shown in the list of banned domains.
+
+  Queued email from the domain is held, and new email is refused. Deliveries in progress are completed.
   To discard what is held: mailhorn queue cancel --sender-domain <name>`,
     options: { reason: { type: 'string' } },
     positionals: { min: 1, max: 1 },

@@ -46,7 +46,7 @@ export const destinationCliCommands: CliCommand[] = [
     name: 'destinations show',
     usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
     summary: 'Show delivery results per destination on a day (UTC), busiest first, and paused destinations',
-    details: pagingDetails('destinations', SHOWN_DESTINATIONS_MAX),
+    details: `  --day <day>   Day in UTC, such as 2026-11-28 (default: today).\n${pagingDetails('destinations', SHOWN_DESTINATIONS_MAX)}`,
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
       const day = dayOf(values.day)

@@ -12,6 +12,7 @@ import { type CliCommand, type Installation, textOf } from './command.ts'
 import { type CliResult, printable, UsageError } from './control/result.ts'
 
 const OPTIONS = { reason: { type: 'string' } } as const
+const REASON_DETAILS = '  --reason <text>  Why; shown with the mode.'
 
 const EFFECTS = {
   normal: 'Mail is accepted and delivered.',
@@ -24,7 +25,9 @@ export const modeCliCommands: CliCommand[] = [
     name: 'mode',
     usage: '[normal | draining | read-only] [--reason <text>]',
     summary: 'Show the mode of the service, or switch it',
-    details: '  The mode stays until it is switched again, also after a restart.',
+    details: `${REASON_DETAILS}
+
+  The mode stays until it is switched again, also after a restart.`,
     options: OPTIONS,
     positionals: { min: 0, max: 1 },
     async run({ values, positionals: [text], open }) {
@@ -40,7 +43,9 @@ export const modeCliCommands: CliCommand[] = [
     name: 'drain',
     usage: '[--reason <text>]',
     summary: 'Accept no new email, and deliver what is queued: `mode draining`',
-    details: '  Repeat the command to see how much is left.',
+    details: `${REASON_DETAILS}
+
+  Repeat the command to see how much is left.`,
     options: OPTIONS,
     async run({ values, open }) {
       const installation = await open()

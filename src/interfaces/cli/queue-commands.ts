@@ -27,8 +27,14 @@ const SELECTING = {
 } as const
 const SELECTION_USAGE =
   '[--domain <name>] [--sender-domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]'
-const SELECTION_DETAILS = `  Selects all mail that matches every given option; at least one is required. --domain is the domain of the
-  recipients, --sender-domain that of the sender with its subdomains.`
+const SELECTION_DETAILS = `  Selects all mail that matches every given option; at least one is required.
+
+  --domain <name>          Mail to recipients in this domain.
+  --sender-domain <name>   Mail from this domain and its subdomains.
+  --account <id>           Mail of this account (acc_…).
+  --broadcast <id>         Mail of this broadcast (brd_…).
+  --email <id>             This email (eml_…).
+  --entered-before <time>  Mail accepted before this time, such as 2026-11-28T00:30:00Z.`
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
@@ -52,6 +58,10 @@ export const queueCliCommands: CliCommand[] = [
     usage:
       '<domain>… | --all | [--sender-domain <name>] [--account <id>] [--broadcast <id>] [--email <id>] [--entered-before <time>]',
     summary: 'Retry deferred deliveries immediately',
+    details: `  Give the domains of the recipients, --all, or a selection.
+  --all                    All deferred deliveries.
+
+${SELECTION_DETAILS}`,
     options: { ...SELECTING, all: { type: 'boolean' } },
     positionals: { min: 0, max: RETRIED_DOMAINS_MAX },
     async run({ values, positionals, open }) {
@@ -84,7 +94,10 @@ export const queueCliCommands: CliCommand[] = [
     name: 'queue hold',
     usage: `${SELECTION_USAGE} [--reason <text>]`,
     summary: 'Hold current and future deliveries in the queue until they are released',
-    details: `${SELECTION_DETAILS}\n  Deliveries in progress are completed. Time on hold does not count towards expiry.`,
+    details: `${SELECTION_DETAILS}
+  --reason <text>          Why; shown with the hold.
+
+  Deliveries in progress are completed. Time on hold does not count towards expiry.`,
     options: { ...SELECTING, reason: { type: 'string' } },
     async run({ values, open }) {
       const mail = selectedIn(values)
@@ -102,6 +115,7 @@ export const queueCliCommands: CliCommand[] = [
     name: 'queue release',
     usage: SELECTION_USAGE,
     summary: 'Release the hold that was created with the same options',
+    details: SELECTION_DETAILS,
     options: SELECTING,
     async run({ values, open }) {
       const mail = selectedIn(values)
@@ -113,7 +127,9 @@ export const queueCliCommands: CliCommand[] = [
     name: 'queue cancel',
     usage: SELECTION_USAGE,
     summary: 'Cancel queued and held deliveries',
-    details: `${SELECTION_DETAILS}\n  Deliveries in progress continue; to stop all deliveries, hold them first.`,
+    details: `${SELECTION_DETAILS}
+
+  Deliveries in progress continue; to stop all deliveries, hold them first.`,
     options: SELECTING,
     async run({ values, open }) {
       const mail = selectedIn(values)

@@ -186,6 +186,67 @@ test('help: every command is listed and described', async t => {
   assert.equal(folders, [])
 })
 
+/** The commands in the overview, with the usage that their help says. */
+async function usages(runLine: (...args: string[]) => Promise<{ out: string }>) {
+  const { out } = await runLine('help')
+  const names = [...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name!)
+  return Promise.all(
+    names
+      .filter(name => !['serve', 'version'].includes(name))
+      .map(async name => {
+        const help = (await runLine('help', ...name.split(' '))).out
+        const usage = help.split('\n')[0]!.slice(`Usage: mailhorn ${name}`.length)
+        const options = [...usage.matchAll(/--[a-z-]+/g)].map(([option]) => option)
+        const words = usage.replace(/\[--[^\]]*\]|--[a-z-]+ <[^>]*>/g, '')
+        const mandatory = words.replace(/\[[^\]]*\]/g, '')
+        // alternatives, such as domains or --all
+        const required = mandatory.includes('|') ? 0 : (mandatory.match(/<[^>]*>/g)?.length ?? 0)
+        const max = /…/.test(words) ? undefined : required + (words.match(/\[[^\]]*\]/g)?.length ?? 0)
+        return { name, help, options, required, max }
+      }),
+  )
+}
+
+test('usage: each command wants as many arguments as its usage says', async t => {
+  const { runLine, folders } = await open(t)
+  const commands = await usages(runLine)
+  assert.ok(commands.length > 40)
+  for (const { name, required, max } of commands) {
+    const line = (count: number) => runLine(...name.split(' '), ...Array<string>(count).fill('x'))
+    if (required > 0) {
+      const { code, err } = await line(required - 1)
+      assert.is(code, 2, name)
+      assert.match(err, 'missing argument', name)
+    }
+    if (max === undefined) continue
+    const { code, err } = await line(max + 1)
+    assert.is(code, 2, name)
+    // a second word may be no argument, but the name of another command of the family
+    assert.match(err, /unexpected argument "x"|requires a subcommand/, name)
+  }
+  assert.equal(folders, [])
+})
+
+test('usage: each option of a usage exists, and is described', async t => {
+  const { runLine } = await open(t)
+  for (const { name, help, options } of await usages(runLine))
+    for (const option of options) {
+      // the help of a line with options that do not exist is an error
+      const { code } = await runLine(
+        ...name.split(' '),
+        option,
+        ...(isFlag(help, option) ? [] : ['x']),
+        '--help',
+      )
+      assert.is(code, 0, `${name} ${option}`)
+      assert.ok(help.split('\n').slice(1).join('\n').includes(option), `${name} ${option}`)
+    }
+})
+
+function isFlag(help: string, option: string): boolean {
+  return !new RegExp(`${option} [<a-z]`).test(help.split('\n')[0]!)
+}
+
 test('version: it is printed', async t => {
   const { runLine } = await open(t)
   assert.equal(await runLine('version'), { code: 0, out: '1.2.3\n', err: '' })
