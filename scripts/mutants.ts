@@ -6,7 +6,8 @@
  *   npm run test:mutants -- [--seed 1] [--n 60] [--skip 0] [--whole] [folder or file]...
  *
  * The nearest tests are those that import the file, those that import a user of it, directly or through a
- * helper of tests, those of the same folder, and those whose words are most like the lines around the fault.
+ * helper of tests, those of the same folder, those with a word of its name in theirs, and those whose words
+ * are most like the lines around the fault.
  * With --whole, all unit and flow tests run against the faults that these have not noticed. --skip leaves out
  * the first faults of a seed, to continue a run that has ended early. Nothing is planted when the nearest
  * tests of the first fault fail without it. For faults of `src/store/postgres`, the tests run on PostgreSQL.
@@ -57,7 +58,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const allSources = listed('src').filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
 const sources = allSources.filter(isWanted)
 const tests = listed('test').filter(
-  file => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(file) && !WITHOUT_TEXT_TESTS.test(file),
+  file => /^test\/(?:unit|flow|api)\/.*\.test\.ts$/.test(file) && !WITHOUT_TEXT_TESTS.test(file),
 )
 const words = new Map(tests.map(file => [file, wordsOf(textOf(file))]))
 const rarity = rarities([...words.values()])
@@ -164,12 +165,23 @@ function nearestTests(file: string, fault: PlantedFault): string[] {
   const bySimilarity = tests.toSorted((a, b) => likeness(b) - likeness(a))
   const distances = distancesTo(file)
   const folder = dirname(file).replace(/^src/, 'test/unit')
+  const names = namesIn(file)
   const kinds = [
     ...Array.from({ length: IMPORTS_MAX }, (_, i) => (test: string) => distances.get(test) === i + 1),
     (test: string) => dirname(test) === folder,
+    (test: string) => namesIn(test).some(name => names.includes(name)),
     () => true,
   ]
   return [...new Set(kinds.flatMap(kind => bySimilarity.filter(kind).slice(0, SIMILAR_TESTS)))]
+}
+
+/** Words of the names of a file and its folder, in the singular, such as `account` and `route`. */
+function namesIn(file: string): string[] {
+  const [folder = '', name = ''] = file
+    .replace(/(?:\.test)?\.ts$/, '')
+    .split('/')
+    .slice(-2)
+  return `${folder}-${name}`.split('-').map(word => word.replace(/s$/, ''))
 }
 
 /** Lists the files that import each file. */

@@ -382,6 +382,22 @@ test('broadcasts: a broadcast can be tested, previewed for a contact and linted'
   )
 })
 
+test('broadcasts: few words are a finding while the domain of the sender counts opens', async () => {
+  const { id } = await draft({ html: '<p>Hi</p>' })
+  const rules = async () => {
+    const { findings } = (await post(`/broadcasts/${id}/lint`)).body
+    return findings.map(({ rule }: { rule: string }) => rule)
+  }
+  assert.not((await rules()).includes('tracked_few_words'))
+  const { data } = await get('/domains')
+  const { id: domain } = data.find(({ name }: { name: string }) => name === 'here.example')
+  const count = (open_tracking: boolean) =>
+    mailhorn.call('PATCH', `/domains/${domain}`, { session, body: { open_tracking } })
+  assert.is((await count(true)).status, 200)
+  assert.ok((await rules()).includes('tracked_few_words'))
+  await count(false)
+})
+
 test('broadcasts: broadcasts are listed newest first, by name and status', async () => {
   const first = await draft({ name: 'Ärger 1' })
   const second = await draft({ name: 'Ärger 2' })

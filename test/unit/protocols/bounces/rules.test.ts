@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { PROVIDERS } from '../../../../src/pipeline/delivery/destinations/providers.ts'
 import { classify } from '../../../../src/protocols/bounces/classify.ts'
@@ -27,6 +29,29 @@ test('each rule is the first that holds for its sample: none is shadowed by an e
       sample,
     )
   }
+})
+
+/** Table beside the rules, so that a rule that is lost or changed is noticed. */
+const CLASSES = readFileSync(join(import.meta.dirname, '../../../golden/replies/classes.txt'), 'utf8')
+  .split('\n')
+  .slice(1, -1)
+  .map(row => row.split(' | '))
+
+test('each reply of the table has its class', () => {
+  for (const [bounceClass, provider, phase, ...words] of CLASSES) {
+    const line = words.join(' | ')
+    const reply = { phase: phase as ReplyPhase, ...readLine(line), facts }
+    const found = classify({ ...reply, provider: provider === '-' ? undefined : provider })
+    assert.is(found.class, bounceClass, line)
+  }
+})
+
+test('the table has a row for each rule', () => {
+  const rows = new Set(CLASSES.map(([, , phase, ...words]) => `${phase} ${words.join(' | ')}`))
+  assert.equal(
+    RULES.flatMap(({ name, sample }) => (rows.has(sample) ? [] : [name])),
+    [],
+  )
 })
 
 test('the last rule holds for everything, and no other does', () => {

@@ -43,6 +43,16 @@ for (const url of ['http://127.0.0.1:1', 'https://there.example'])
     assert.match(await refusal({ from: url, service: url }), /RESEND_API_KEY/)
   })
 
+for (const [provider, usage] of [
+  ['resend', '[--from <url>]'],
+  ['listmonk', '--from <url>'],
+  ['postal', '--from <folder>'],
+] as const)
+  test(`import: ${provider} is read from ${usage}`, () => {
+    const command = importCliCommands.find(({ name }) => name === `import ${provider}`)!
+    assert.ok(command.usage.includes(` ${usage}`), command.usage)
+  })
+
 test('import: a kind that does not exist is refused', async () => {
   assert.match(await refusal({ only: 'domains, letters' }), /^--only: "letters" is none of domains, /)
 })
