@@ -16,7 +16,11 @@ import { isWithinDomain } from '../protocols/dns/name.ts'
 import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
-import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
+import {
+  CERTIFICATE_CHANGED,
+  CERTIFICATE_DUE,
+  findCertificate,
+} from '../resources/certificates/certificate-rows.ts'
 import {
   type KeeperOptions,
   type ManagedCertificate,
@@ -116,14 +120,17 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
 
 /** Orders the certificate of the listeners, if a certificate authority is configured. */
 export function startCertificateOrders(context: AppContext): void {
-  const { config, stack } = context
+  const { config, clock, stack, store } = context
   if (!config.acme.enabled) return
   const { keeper, onCertificate, requests } = keeperContext(context)
-  const stop = startCertificateKeeper(keeper, {
+  const { note, stop } = startCertificateKeeper(keeper, {
     host: config.mailHost,
     names: certificateNames(config),
     typeFor: (name, failures) => challengeFor(config, name, failures),
     onCertificate,
+  })
+  store.on(CERTIFICATE_DUE, hosts => {
+    if (hosts.includes(config.mailHost)) note(clock.now())
   })
   stack.defer(stop)
   stack.use(requests)

@@ -5,7 +5,12 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { type ContextFor, STRICT_TLS } from '../lib/certificates.ts'
 import { every } from '../lib/clock.ts'
-import { CERTIFICATE_CHANGED, listCertificates } from '../resources/certificates/certificate-rows.ts'
+import type { DueTimer } from '../lib/due-timer.ts'
+import {
+  CERTIFICATE_CHANGED,
+  CERTIFICATE_DUE,
+  listCertificates,
+} from '../resources/certificates/certificate-rows.ts'
 import { startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
 import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { type KnownTrackingHost, listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
@@ -64,13 +69,13 @@ export function startLinkCertificateOrders(context: AppContext): void {
   if (!config.acme.enabled || config.http.tlsListen === null) return
   const place = trackingBaseOf(config)
   const keeping = keeperContext(context)
-  const keepers = new Map<string, () => Promise<void>>()
+  const keepers = new Map<string, DueTimer>()
   let isOver = false
   let mayBegin = ORDERS_AT_ONCE_MAX
   const follow = async () => {
     const known = (await listTrackingHosts(store.db, place)).filter(({ leadsHere }) => leadsHere)
     if (isOver) return
-    for (const [host, stop] of keepers) {
+    for (const [host, { stop }] of keepers) {
       if (known.some(other => other.host === host)) continue
       keepers.delete(host)
       await stop()
@@ -92,6 +97,9 @@ export function startLinkCertificateOrders(context: AppContext): void {
   }
   store.on(LINK_HOST_CHANGED, followAgain)
   store.on(MISSED, followAgain)
+  store.on(CERTIFICATE_DUE, hosts => {
+    for (const host of hosts) keepers.get(host as string)?.note(clock.now())
+  })
   followAgain()
   const pace = every(clock, ORDER_INTERVAL_MS, () => {
     const wasSpent = mayBegin === 0
@@ -100,7 +108,7 @@ export function startLinkCertificateOrders(context: AppContext): void {
   })
   stack.defer(async () => {
     await following
-    await Promise.all([...keepers.values()].map(stop => stop()))
+    await Promise.all([...keepers.values()].map(({ stop }) => stop()))
   })
   stack.use(keeping.requests)
   stack.defer(() => {
@@ -117,7 +125,7 @@ function keep(
   { clock, store }: AppContext,
   { keeper, onCertificate }: KeeperContext,
   { host, domainId: id, isServed }: KnownTrackingHost,
-): () => Promise<void> {
+): DueTimer {
   return startCertificateKeeper(keeper, {
     host,
     names: [host],

@@ -61,6 +61,8 @@ const ROUTES_BY_NEED = {
     'GET /doctor',
     'POST /installation/ban-domain',
     'GET /installation/banned-domains',
+    'GET /installation/certificates',
+    'POST /installation/certificates/order',
     'GET /installation/mode',
     'GET /installation/settings',
     'PUT /installation/mode',

@@ -54,6 +54,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /installation/ban-domain', () => ({ domain: 'banned.example' })],
   ['POST /installation/unban-domain', () => ({ domain: 'banned.example' })],
   ['PUT /installation/mode', () => ({ mode: 'normal' })],
+  ['POST /installation/certificates/order', () => ({ host: 'mailhorn.test' })],
   ['POST /setup/plan', setupAnswers],
   ['POST /setup/checks', setupAnswers],
   ['POST /setup/test-email', () => ({ from: 'ann@here.example', to: ['delivered@simulator.test'] })],

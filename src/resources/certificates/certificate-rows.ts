@@ -13,6 +13,8 @@ import { increaseZoneSerial } from '../../store/reading/settings.ts'
 
 /** Topic of announcements with the host whose certificate has changed. */
 export const CERTIFICATE_CHANGED = 'certificate'
+/** Topic of announcements with the host whose certificate is to be ordered at once. */
+export const CERTIFICATE_DUE = 'certificate-due'
 
 type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
   owner: string
@@ -28,6 +30,24 @@ type Held = { host: string; owner: string }
 
 export function findCertificate(db: Db, host: string): Promise<CertificateRow | undefined> {
   return db.selectFrom('certificates').selectAll().where('host', '=', host).executeTakeFirst()
+}
+
+const STATE_COLUMNS = [
+  'host',
+  'names',
+  'startsAt',
+  'endsAt',
+  'nextAt',
+  'fault',
+  'failedAt',
+  'leaseUntil',
+] as const
+
+/** A certificate without its keys, and the state of its next order. */
+export type CertificateState = Pick<CertificateRow, (typeof STATE_COLUMNS)[number]>
+
+export function listCertificateStates(db: Db): Promise<CertificateState[]> {
+  return db.selectFrom('certificates').select(STATE_COLUMNS).orderBy('host').execute()
 }
 
 /** Lists the hosts with an issued certificate. */
@@ -104,6 +124,21 @@ export const certificateCommands = {
       .where('host', '=', host)
       .execute()
     return found.executeTakeFirstOrThrow()
+  }),
+
+  /**
+   * Makes the next order due.
+   * @returns false if an order is in progress
+   */
+  orderCertificate: command<{ host: string; now: number }, boolean>(async (tx, { host, now }) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('certificates')
+      .set({ nextAt: now })
+      .where('host', '=', host)
+      .where('leaseUntil', '<=', now)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0n) tx.announce(CERTIFICATE_DUE, host)
+    return numUpdatedRows > 0n
   }),
 
   /**

@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { startDueTimer } from '../../lib/due-timer.ts'
+import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import type { Run } from '../../store/model/command.ts'
@@ -68,11 +68,8 @@ const LEASE_MS = 5 * MINUTE_MS
 const CHALLENGE_MS = 60 * MINUTE_MS
 const SLEEP_MS_MAX = 60 * MINUTE_MS
 
-/** @returns a function that stops the keeper and resolves when no work is in progress */
-export function startCertificateKeeper(
-  options: KeeperOptions,
-  certificate: ManagedCertificate,
-): () => Promise<void> {
+/** @returns the timer of the next order; `stop` aborts an order in progress */
+export function startCertificateKeeper(options: KeeperOptions, certificate: ManagedCertificate): DueTimer {
   const stopping = new AbortController()
   const watch = startDueTimer({
     task: `renew the certificate of ${certificate.host}`,
@@ -82,9 +79,12 @@ export function startCertificateKeeper(
     work: () => keep(options, certificate, stopping.signal),
     onError: options.onError,
   })
-  return () => {
-    stopping.abort(new Stopped())
-    return watch.stop()
+  return {
+    note: watch.note,
+    stop() {
+      stopping.abort(new Stopped())
+      return watch.stop()
+    },
   }
 }
 

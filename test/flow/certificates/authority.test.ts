@@ -199,4 +199,33 @@ test('when the authority gives none, the one before stays, and the operator is t
   for (const certificate of await shown()) assert.is(certificate.serialNumber, before!.serialNumber)
 })
 
+test('operators see names, expiry and the failed order, and order at once', async () => {
+  // former sessions have ended by now
+  const { body: signedIn } = await mailhorn.call('POST', '/auth/login', { body: mailhorn.admin })
+  const session = signedIn.token
+  const listed = async () => (await mailhorn.call('GET', '/installation/certificates', { session })).body.data
+  const [before] = await shown()
+  const [certificate, ...others] = await listed()
+  assert.equal(others, [])
+  assert.equal(certificate.names.slice(0, 2), [HOST, MX_HOSTS[0]])
+  assert.is(certificate.source, 'authority')
+  assert.is(Date.parse(certificate.expires_at), before!.validToDate.getTime())
+  assert.equal(
+    [certificate.order.status, certificate.order.error],
+    ['failed', 'rejectedIdentifier: not on our list'],
+  )
+  const { body: ordered } = await mailhorn.call('POST', '/installation/certificates/order', {
+    ...{ session, body: { host: HOST } },
+  })
+  assert.equal(ordered, { object: 'certificate_order', host: HOST, ordered: true, reason: null })
+  const serial = await next(before!.serialNumber)
+  for (const other of await shown()) assert.is(other.serialNumber, serial)
+  const [renewed] = await listed()
+  assert.equal([renewed.order.status, renewed.order.error], ['waiting', null])
+  const refused = await mailhorn.call('POST', '/installation/certificates/order', {
+    ...{ session, body: { host: 'other.example' } },
+  })
+  assert.equal([refused.status, refused.body.errors[0].path], [422, 'host'])
+})
+
 test.run()

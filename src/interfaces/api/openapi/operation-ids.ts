@@ -38,6 +38,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /destinations/unslow': 'unslowDestination',
   'POST /destinations/resume': 'resumeDestination',
   'GET /installation/banned-domains': 'listBannedDomains',
+  'GET /installation/certificates': 'listCertificates',
+  'POST /installation/certificates/order': 'orderCertificate',
   'GET /installation/settings': 'listSettings',
   'POST /installation/ban-domain': 'banDomain',
   'POST /installation/unban-domain': 'unbanDomain',

@@ -74,7 +74,7 @@ async function setUp(t: TestContext, more: Partial<AuthorityOptions> = {}) {
     outbound = client([testAuthority()]),
   ) => {
     const all: KeeperOptions & ManagedCertificate = { ...common, outbound, ...options }
-    const stop = startCertificateKeeper(all, all)
+    const { stop } = startCertificateKeeper(all, all)
     const close = async () => {
       outbound.close()
       await stop()

@@ -29,6 +29,7 @@ import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { contactActivitySchema } from '../../../api/events/contact-routes.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
+import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
 import type {
   domainBanSchema,
   installationSchema,
@@ -95,6 +96,7 @@ export type EmailStatus = EmailRow['status']
 export type Recipient = Email['recipients'][number]
 export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
+export type Certificate = CertificateView
 export type Setting = SettingView
 export type ServiceMode = z.output<typeof serviceModeSchema>
 export type Metrics = z.output<typeof metricsSchema>
