@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'top'
   | 'brd'
   | 'eml'
+  | 'rcp'
   | 'tpl'
   | 'ver'
   | 'wh'

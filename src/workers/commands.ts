@@ -52,6 +52,7 @@ import { rotationCommands } from '../resources/domains/rotation-commands.ts'
 import { inboundCommands } from '../resources/emails/inbound-rows.ts'
 import { linkTermsCommands } from '../resources/emails/link-terms.ts'
 import { shareCommands } from '../resources/emails/share-rows.ts'
+import { broadcastOutcomeCommands } from '../resources/events/broadcast-outcomes.ts'
 import { recipientCommands } from '../resources/events/commands.ts'
 import { dsnCommands } from '../resources/events/dsn-notices.ts'
 import { requestLogCommands } from '../resources/request-log/commands.ts'
@@ -113,6 +114,7 @@ export const commands = {
   ...inboundRetentionCommands,
   ...metricCommands,
   ...eventSweepCommands,
+  ...broadcastOutcomeCommands,
   ...shareCommands,
   ...reportCommands,
   ...applyReportCommands,

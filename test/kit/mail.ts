@@ -24,6 +24,7 @@ import { createBlobReservations } from '../../src/store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/model/command.ts'
 import type { DomainStatus } from '../../src/store/model/schema.ts'
 import type { ServiceCommands } from '../../src/workers/commands.ts'
+import { insertRows } from './database.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { newId } from './new-id.ts'
 import type { LocalStore } from './store.ts'
@@ -71,6 +72,8 @@ export interface Post {
   account(name?: string): Id
   domain(accountId: Id, name: string, options?: { status?: DomainStatus; region?: string }): Id
   suppress(accountId: Id, address: string): void
+  /** A broadcast that was sent, without emails. */
+  broadcast(accountId: Id, audienceId: Id): Id
   /** Accepts an email and returns its id. @throws when it is refused */
   send(accountId: Id, submission?: Parameters<typeof submissionOf>[0]): Promise<Id>
   /** Accepts an email or refuses it. */
@@ -188,6 +191,17 @@ export function postOver(
            on conflict (account_id, kind, period) do update set count = counters.count + 1`,
         accountId,
       )
+    },
+    broadcast(accountId, audienceId) {
+      const [id, at] = [newId(clock.now()), clock.now()]
+      insertRows(store, 'broadcasts', [
+        {
+          ...{ account_id: accountId, id, audience_id: audienceId, name: '', folded_name: '', subject: '' },
+          ...{ sender: '[{"name":"Ann","address":"ann@here.test"}]', content_id: 0, status: 'sent' },
+          ...{ created_at: at, updated_at: at, member_count: 0, expanded_count: 0 },
+        },
+      ])
+      return id
     },
     async send(accountId, submission) {
       const accepted = await submit(accountId, submission)

@@ -1,21 +1,26 @@
-/** Lists the recipients of a broadcast with one kind of result, the newest first. */
+/**
+ * Lists the recipients of a broadcast with one kind of result, the newest first. Most results are those of
+ * their emails; who was skipped or has unsubscribed is stored apart, see
+ * `resources/events/broadcast-outcomes.ts`.
+ */
 import { sql } from 'kysely'
-import { type Id, idKey } from '../../lib/ids.ts'
+import { firstIdAt, type Id, idKey } from '../../lib/ids.ts'
 import { visibleSince } from '../../resources/emails/visible.ts'
-import type { BroadcastRow, Db } from '../../store/model/schema.ts'
+import type { BroadcastRow, Db, SkipReason } from '../../store/model/schema.ts'
 import { scanInChunks } from '../../store/reading/chunked-scan.ts'
 import type { ListPage } from '../../store/reading/list-page.ts'
 
-export const RECIPIENT_TYPES = [
-  'sent',
-  'delivered',
-  'opened',
-  'clicked',
-  'bounced',
-  'complained',
-  'suppressed',
-] as const
+const EMAIL_TYPES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'suppressed'] as const
+const OUTCOME_TYPES = ['unsubscribed', 'skipped'] as const
+export const RECIPIENT_TYPES = [...EMAIL_TYPES, ...OUTCOME_TYPES] as const
 export type RecipientType = (typeof RECIPIENT_TYPES)[number]
+type OutcomeType = (typeof OUTCOME_TYPES)[number]
+type EmailType = Exclude<RecipientType, OutcomeType>
+
+/** Whether recipients of the type are listed without an email. */
+export function isOutcome(type: RecipientType): type is OutcomeType {
+  return (OUTCOME_TYPES as readonly RecipientType[]).includes(type)
+}
 
 export const BOUNCE_TYPES = ['Permanent', 'Transient', 'Undetermined'] as const
 type RecipientBounceType = (typeof BOUNCE_TYPES)[number]
@@ -29,14 +34,18 @@ export interface RecipientQuestion {
   address: string | null
   /** Restricts bounced recipients; null for any. */
   bounceType: RecipientBounceType | null
+  /** Restricts skipped recipients; null for any. */
+  skipReason: SkipReason | null
   page: ListPage
   /** Whether `total` is needed; counting reads the whole broadcast. */
   isCounted: boolean
 }
 
 export interface FoundRecipient {
-  emailId: Id
-  address: string
+  /** Id of the email; of an outcome if the type is one. It was created at the time of the outcome. */
+  id: Id
+  /** Null if the contact of a skipped recipient had been deleted. */
+  address: string | null
   /** Contact of the broadcast's audience; null when it has been deleted. */
   contactId: Id | null
   openCount: number
@@ -45,6 +54,8 @@ export interface FoundRecipient {
   links: { url: string; clicks: number }[]
   /** Null when the email did not bounce. */
   bounceType: RecipientBounceType | null
+  /** Null unless the recipient was skipped. */
+  skipReason: SkipReason | null
 }
 
 export interface RecipientsFound {
@@ -64,14 +75,21 @@ const STATUSES = {
 } as const
 
 export async function listRecipients(db: Db, question: RecipientQuestion): Promise<RecipientsFound> {
-  const { broadcast, page } = question
+  const { broadcast, page, type } = question
+  if (isOutcome(type)) return listOutcomes(db, { ...question, type })
   if (!broadcast.firstEmailId) return { total: 0, hasMore: false, rows: [] }
-  const { keys, matched, hasMore } = await scanInChunks(listing(db, question), page, !question.isCounted)
+  const { keys, matched, hasMore } = await scanInChunks(
+    emailListing(db, { ...question, type }),
+    page,
+    !question.isCounted,
+  )
   return { total: matched, hasMore, rows: await recipientsOf(db, broadcast, keys) }
 }
 
+type Question<T extends RecipientType> = RecipientQuestion & { type: T }
+
 /** Scans the account's emails between the first and the last email of the broadcast. */
-function listing(db: Db, { broadcast, horizon, type, address, bounceType }: RecipientQuestion) {
+function emailListing(db: Db, { broadcast, horizon, type, address, bounceType }: Question<EmailType>) {
   const entries = () =>
     db
       .selectFrom('emails')
@@ -102,6 +120,44 @@ function listing(db: Db, { broadcast, horizon, type, address, bounceType }: Reci
   }
 }
 
+async function listOutcomes(db: Db, question: Question<OutcomeType>): Promise<RecipientsFound> {
+  const { broadcast, page } = question
+  const listing = outcomeListing(db, question)
+  const { keys, matched, hasMore } = await scanInChunks(listing, page, !question.isCounted)
+  if (keys.length === 0) return { total: matched, hasMore, rows: [] }
+  const outcomes = await listing
+    .entries()
+    .select(['id', 'email', 'skipReason'])
+    .where('id', 'in', keys)
+    .orderBy('id', 'desc')
+    .execute()
+  const addresses = outcomes.flatMap(({ email }) => email ?? [])
+  const contacts = await contactsOf(db, broadcast, addresses)
+  const rows = outcomes.map(({ id, email, skipReason }) => ({
+    ...{ id, address: email, contactId: contacts.get(email ?? '') ?? null, skipReason },
+    ...{ openCount: 0, clickCount: 0, links: [], bounceType: null },
+  }))
+  return { total: matched, hasMore, rows }
+}
+
+function outcomeListing(db: Db, { broadcast, horizon, type, address, skipReason }: Question<OutcomeType>) {
+  const entries = () =>
+    db
+      .selectFrom('broadcastOutcomes')
+      .where('accountId', '=', broadcast.accountId)
+      .where('broadcastId', '=', broadcast.id)
+      .where('id', '>=', firstIdAt(horizon))
+  return {
+    entries,
+    key: 'id' as const,
+    matching(those: ReturnType<typeof entries>) {
+      let outcomes = those.where('skipReason', type === 'skipped' ? 'is not' : 'is', null)
+      if (skipReason !== null) outcomes = outcomes.where('skipReason', '=', skipReason)
+      return address === null ? outcomes : outcomes.where('email', '=', address)
+    },
+  }
+}
+
 /** Recipients in the order of the ids, without emails that have been deleted meanwhile. */
 async function recipientsOf(
   db: Db,
@@ -117,7 +173,11 @@ async function recipientsOf(
     .execute()
   const byId = new Map(emails.map(email => [idKey(email.id), email]))
   const [contacts, links, bounces] = [
-    await contactsOf(db, { accountId, audienceId }, emails),
+    await contactsOf(
+      db,
+      { accountId, audienceId },
+      emails.map(({ toList }) => toList!),
+    ),
     await linksOf(db, broadcastId, ids),
     await bouncesOf(db, ids),
   ]
@@ -126,13 +186,14 @@ async function recipientsOf(
     if (!email) return []
     const address = email.toList!
     return {
-      emailId: id,
+      id,
       address,
       openCount: email.openCount,
       clickCount: email.clickCount,
       contactId: contacts.get(address) ?? null,
       links: links.get(idKey(id)) ?? [],
       bounceType: bounces.get(idKey(id)) ?? null,
+      skipReason: null,
     }
   })
 }
@@ -140,18 +201,15 @@ async function recipientsOf(
 async function contactsOf(
   db: Db,
   { accountId, audienceId }: { accountId: Id; audienceId: Id },
-  emails: readonly { toList: string | null }[],
+  addresses: readonly string[],
 ): Promise<ReadonlyMap<string, Id>> {
+  if (addresses.length === 0) return new Map()
   const rows = await db
     .selectFrom('contacts')
     .select(['id', 'email'])
     .where('accountId', '=', accountId)
     .where('audienceId', '=', audienceId)
-    .where(
-      'email',
-      'in',
-      emails.map(({ toList }) => toList!),
-    )
+    .where('email', 'in', addresses)
     .execute()
   return new Map(rows.map(({ id, email }) => [email, id]))
 }

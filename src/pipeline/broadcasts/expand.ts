@@ -9,11 +9,8 @@ import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import { objectionsTo } from '../../resources/contacts/objections.ts'
 import { type LinkTermsIds, linkTermsFor } from '../../resources/emails/link-terms.ts'
-import {
-  countedForBroadcast,
-  countForBroadcast,
-  type SkipReason,
-} from '../../resources/events/broadcast-counts.ts'
+import { countedForBroadcast } from '../../resources/events/broadcast-counts.ts'
+import { recordSkipped, type SkippedMember } from '../../resources/events/broadcast-outcomes.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../../store/model/schema.ts'
 import { ID_BYTES, idAt } from '../../store/model/search-index.ts'
@@ -121,7 +118,7 @@ function spanWith({ firstEmailId, lastEmailId }: BroadcastRow, emails: readonly 
 }
 
 /**
- * Makes an email for each member, or counts the member as skipped.
+ * Makes an email for each member, or records the member as skipped.
  * @returns the ids of the emails; undefined if links would not work, in which case nothing is done
  */
 async function expandPage(
@@ -131,15 +128,13 @@ async function expandPage(
   ids: readonly Id[],
 ): Promise<Id[] | undefined> {
   const { accountId, id: broadcastId } = row
-  const skip = (reason: SkipReason, count: number) =>
-    countForBroadcast(tx, { accountId, broadcastId }, `skipped.${reason}`, count)
   const { eligible, skipped } = await selectEligible(tx, row, ids)
   const isSimulated = ({ email }: Contact) => input.simulatorDomains.has(domainOf(email))
   if (input.linkFault !== null && !eligible.every(isSimulated)) return undefined
-  for (const [reason, count] of skipped) skip(reason, count)
   const request = { sender: { accountId }, now: input.now, quota: input.quota }
   const count = await takeRoom(tx, request, eligible.length)
-  skip('quota', eligible.length - count)
+  skipped.push(...eligible.slice(count).map(({ email }) => ({ email, reason: 'quota' as const })))
+  await recordSkipped(tx, { accountId, broadcastId }, skipped, input.now)
   const decided = await makeEmails(tx, row, input, eligible.slice(0, count))
   await storeEmails(tx, decided)
   return decided.map(({ email }) => email.row.id)
@@ -172,7 +167,7 @@ async function selectEligible(
   tx: Tx,
   { accountId, audienceId, topicId }: BroadcastRow,
   ids: readonly Id[],
-): Promise<{ eligible: Contact[]; skipped: Map<SkipReason, number> }> {
+): Promise<{ eligible: Contact[]; skipped: SkippedMember[] }> {
   const found = await tx.rows.find(
     'contacts',
     ids.map(id => ({ audienceId, id })),
@@ -191,10 +186,12 @@ async function selectEligible(
       contacts.map(({ id }) => id),
     ),
   ])
-  const skipped = new Map<SkipReason, number>([['deleted', ids.length - contacts.length]])
+  const skipped: SkippedMember[] = found
+    .filter(contact => contact === undefined)
+    .map(() => ({ email: null, reason: 'deleted' }))
   const eligible = contacts.filter((contact, i) => {
     const reason = objectionOf(contact) ?? (suppressions[i] ? 'suppressed' : undefined)
-    if (reason) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
+    if (reason) skipped.push({ email: contact.email, reason })
     return reason === undefined
   })
   return { eligible, skipped }

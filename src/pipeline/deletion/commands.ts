@@ -35,6 +35,7 @@ const PLAIN_TABLES = {
   opt_outs: ['email', 'scope'],
   property_definitions: ['id'],
   email_shares: ['id'],
+  broadcast_outcomes: ['broadcast_id', 'id'],
   idempotency_keys: ['endpoint', 'key'],
   counters: ['kind', 'period'],
 } as const

@@ -12,7 +12,7 @@ import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
 import { unsubscribeContact } from '../../resources/contacts/unsubscribe.ts'
 import { writeContacts } from '../../resources/contacts/write-contacts.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
-import { type BroadcastRef, countForBroadcast } from '../../resources/events/broadcast-counts.ts'
+import { recordUnsubscribed } from '../../resources/events/broadcast-outcomes.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { ContactRow, Db, TopicRow } from '../../store/model/schema.ts'
 import type { Subscription } from './unsubscribe-token.ts'
@@ -83,12 +83,12 @@ export async function readPreferences(db: Db, owner: Subscription): Promise<Pref
 export type PreferenceResult = 'done' | 'known'
 
 export const preferenceCommands = {
-  /** Unsubscribes from the topic, or from everything, and counts it for the broadcast that had the link. */
+  /** Unsubscribes from the topic, or from everything, and records it for the broadcast that had the link. */
   leave: command<Subscription & { at: number }, PreferenceResult>(leaveLists),
 
   /**
    * Subscribes the address to exactly these of the topics that the page shows. An earlier opt-out from
-   * everything ends unless the choice is empty. Other topics are ignored. A topic that is left counts once
+   * everything ends unless the choice is empty. Other topics are ignored. A topic that is left is recorded
    * for the broadcast with the link.
    */
   setPreferences: command<NewPreferences, PreferenceResult>(setPreferences),
@@ -111,7 +111,8 @@ async function setPreferences(
   for (const contact of await contactsByAddress(tx.db, owner.accountId, owner.address))
     await applyChoice(tx, contact, { topics, isBack }, at)
   const isLeft = ({ id, isWanted }: TopicPreference) => isWanted && !includes(chosen, id)
-  if (!before.isUnsubscribed && before.topics.some(isLeft)) countUnsubscribed(tx, { ...owner, broadcastId })
+  if (!before.isUnsubscribed && before.topics.some(isLeft))
+    await recordUnsubscribed(tx, { ...owner, broadcastId }, at)
   return 'done'
 }
 
@@ -132,12 +133,8 @@ export async function leaveLists(
   const wasLeft = contacts.length === 0 ? isRemembered === true : contacts.every(isLeft)
   await unsubscribeContact(tx, { accountId, email, topicId, at })
   if (wasLeft) return 'known'
-  countUnsubscribed(tx, { accountId, broadcastId })
+  await recordUnsubscribed(tx, { accountId, broadcastId, address: email }, at)
   return 'done'
-}
-
-function countUnsubscribed(tx: Tx, broadcast: BroadcastRef) {
-  countForBroadcast(tx, broadcast, 'reaction.unsubscribed', 1)
 }
 
 interface ChosenTopics {

@@ -4,13 +4,7 @@
  */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/model/command.ts'
-import { type Db, EMAIL_STATUSES } from '../../store/model/schema.ts'
-
-/**
- * Reasons why a member gets no email. `deleted`: the contact was deleted after the members had been selected.
- */
-export const SKIP_REASONS = ['unsubscribed', 'opted_out', 'suppressed', 'quota', 'deleted'] as const
-export type SkipReason = (typeof SKIP_REASONS)[number]
+import { type Db, EMAIL_STATUSES, SKIP_REASONS } from '../../store/model/schema.ts'
 
 const REACTIONS = ['opened', 'unique_opened', 'clicked', 'unique_clicked', 'unsubscribed'] as const
 

@@ -1,12 +1,14 @@
 /**
- * Deletes what is beyond the retention of its account: events of contacts, domains and received mail, and
- * logged requests; and files that no row names. Events of emails are deleted with their email.
+ * Deletes what is beyond the retention of its account: events of contacts, domains and received mail,
+ * logged requests, and outcomes of broadcasts; and files that no row names. Events of emails are deleted with
+ * their email.
  */
 import { firstIdAt, type Id } from '../../lib/ids.ts'
 import { inSteps } from '../../lib/sweeper.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { command, type Run } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
+import type { broadcastOutcomeCommands } from '../events/broadcast-outcomes.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
 import { logHorizon } from '../request-log/horizon.ts'
@@ -90,4 +92,54 @@ export async function* sweepRequests({
       const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
       yield* inSteps(REQUESTS_PER_STEP_MAX, limit => run('forgetRequests', { accountId, before, limit }))
     }
+}
+
+interface OutcomeSweeperOptions extends HorizonsOptions {
+  run: Run<typeof broadcastOutcomeCommands>
+}
+
+const OUTCOMES_PER_STEP_MAX = 500
+
+/** Deletes outcomes of broadcasts beyond the retention of their account, and those of deleted broadcasts. */
+export async function* sweepOutcomes({ run, ...options }: OutcomeSweeperOptions): AsyncGenerator<void> {
+  const { db } = options
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const earliest = firstIdAt(horizon)
+      for (let after: Id = new Uint8Array(16); ; ) {
+        const oldest = await oldestOutcomeAfter(db, accountId, after)
+        if (!oldest) break
+        const { broadcastId } = oldest
+        const before = (await hasBroadcast(db, accountId, broadcastId)) ? earliest : null
+        if (before === null || Buffer.compare(oldest.id, before) < 0)
+          yield* inSteps(OUTCOMES_PER_STEP_MAX, limit =>
+            run('forgetOutcomes', { accountId, broadcastId, before, limit }),
+          )
+        else yield
+        after = broadcastId
+      }
+    }
+}
+
+/** Returns the oldest outcome of the next broadcast that has any. */
+function oldestOutcomeAfter(db: Db, accountId: Id, broadcastId: Id) {
+  return db
+    .selectFrom('broadcastOutcomes')
+    .select(['broadcastId', 'id'])
+    .where('accountId', '=', accountId)
+    .where('broadcastId', '>', broadcastId)
+    .orderBy('broadcastId')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+async function hasBroadcast(db: Db, accountId: Id, id: Id): Promise<boolean> {
+  const row = await db
+    .selectFrom('broadcasts')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
 }

@@ -19,6 +19,7 @@ import { up as alertSilences } from './012-alert-silences.ts'
 import { up as alertNotices } from './013-alert-notices.ts'
 import { up as deletedAccounts } from './014-deleted-accounts.ts'
 import { up as holdsBySender } from './015-holds-by-sender.ts'
+import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
 
 export interface Migration {
   name: string
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   { name: '013-alert-notices', up: alertNotices },
   { name: '014-deleted-accounts', up: deletedAccounts },
   { name: '015-holds-by-sender', up: holdsBySender },
+  { name: '016-broadcast-outcomes', up: broadcastOutcomes },
 ]

@@ -13,7 +13,7 @@ import type {
   UserRow,
 } from './schema/accounts.ts'
 import type { AlertNoticeRow, AlertSilenceRow, OperatorAlertRow } from './schema/alerts.ts'
-import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
+import type { BroadcastOutcomeRow, BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
 import type {
   AudienceRow,
@@ -135,6 +135,7 @@ export interface Schema {
   emailShares: EmailShareRow
   broadcasts: BroadcastRow
   broadcastPages: BroadcastPageRow
+  broadcastOutcomes: BroadcastOutcomeRow
   deliveries: DeliveryRow
   attempts: AttemptRow
   events: EventRow

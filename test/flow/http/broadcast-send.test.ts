@@ -231,6 +231,37 @@ test('recipients: the preview says who will get it, and who is skipped', async (
   await call('POST', `/broadcasts/${id}/send`)
   const { skipped, progress } = await whenDelivered(id)
   assert.equal([progress.total, skipped], [3, { ...body.skipped, deleted: 0 }])
+  const listed = async (query: string) => (await call('GET', `/broadcasts/${id}/recipients?${query}`)).body
+  const rows = (list: { data: { email: string; skip_reason: string }[] }) =>
+    list.data.map(({ email, skip_reason }) => [email, skip_reason]).toSorted()
+  const all = await listed('type=skipped')
+  assert.equal(
+    [all.total, rows(all)],
+    [
+      2,
+      [
+        ['delivered+bad@simulator.test', 'suppressed'],
+        ['delivered+left@simulator.test', 'unsubscribed'],
+      ],
+    ],
+  )
+  assert.match(all.data[0].id, /^rcp_/)
+  assert.match(all.data[0].contact_id, /^con_/)
+  const rest = await listed(`type=skipped&after=${all.data[0].id}`)
+  assert.equal(rest.data, all.data.slice(1))
+  assert.equal(rows(await listed('type=skipped&skip_reason=suppressed')), [
+    ['delivered+bad@simulator.test', 'suppressed'],
+  ])
+  for (const [query, path] of [
+    ['type=skipped&skip_reason=boredom', 'skip_reason'],
+    ['type=sent&skip_reason=quota', 'skip_reason'],
+    ['type=skipped&bounce_type=permanent', 'bounce_type'],
+    ['type=skipped&after=eml_01a201a1-0fc1-7038-b875-63bded9b3d16', 'after'],
+    ['type=ignored', 'type'],
+  ]) {
+    const refused = await call('GET', `/broadcasts/${id}/recipients?${query}`)
+    assert.equal([refused.status, refused.body.errors[0].path], [422, path], query)
+  }
   const filters = [{ field: 'email', op: 'exists' }]
   const segment = (await call('POST', `/audiences/${audience}/segments`, { name: 'Gone', filters })).body.id
   const other = await draftFor(audience, { segment_id: segment })

@@ -393,7 +393,7 @@ test('links: a broadcast counts each link, and a mailbox provider can unsubscrib
     headers: { authorization: `Bearer ${session}` },
   })
   const [head, ...lines] = (await exported.text()).trimEnd().split('\r\n')
-  assert.is(head, 'email,email_id,contact_id,opens,clicks,links,bounce_type')
+  assert.is(head, 'email,email_id,contact_id,opens,clicks,links,bounce_type,skip_reason,unsubscribed_at')
   assert.equal(
     lines.map(line => [line.split(',')[0], line.split(',')[5]]),
     [
@@ -407,6 +407,15 @@ test('links: a broadcast counts each link, and a mailbox provider can unsubscrib
   const { body: broadcast } = await mailhorn.call('GET', `/broadcasts/${id}`, { session })
   const { clicks, unique_clicks, unsubscribes } = broadcast
   assert.equal([clicks, unique_clicks, unsubscribes], [6, 2, 2], 'of everything, and of topics')
+  const { body: left } = await mailhorn.call('GET', `/broadcasts/${id}/recipients?type=unsubscribed`, {
+    session,
+  })
+  assert.is(left.total, unsubscribes)
+  assert.equal(
+    left.data.map(({ email }: { email: string }) => email),
+    readers,
+    'who used the page, and who used one click',
+  )
   const contact = async (email: string) =>
     (await mailhorn.call('GET', `/audiences/${audience}/contacts/${email}`, { session })).body.unsubscribed
   assert.equal(await Promise.all(readers.map(contact)), [false, true])

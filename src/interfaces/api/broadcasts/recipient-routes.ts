@@ -1,10 +1,11 @@
-/** Serves the recipients of a broadcast by delivery result, in the format of newer SDKs. */
+/** Serves the recipients of a broadcast by result, in the format of newer SDKs. */
 import * as z from 'zod'
 import { csvLine } from '../../../lib/csv.ts'
-import { type Id, wireId } from '../../../lib/ids.ts'
+import { type Id, type IdPrefix, idTime, wireId } from '../../../lib/ids.ts'
 import {
   BOUNCE_TYPES,
   type FoundRecipient,
+  isOutcome,
   RECIPIENT_TYPES,
   type RecipientQuestion,
   type RecipientsFound,
@@ -18,25 +19,32 @@ import {
 } from '../../../pipeline/broadcasts/forecast.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import type { Db } from '../../../store/model/schema.ts'
+import { type Db, SKIP_REASONS } from '../../../store/model/schema.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
 import { apiErrorOf, invalidField, orNotFound } from '../api-error.ts'
 import { csvFile, exportReply } from '../route/export.ts'
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { readChoice } from '../schema/read.ts'
-import { idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
 
 const bounceTypes = BOUNCE_TYPES.map(type => type.toLowerCase())
 const bounceSchema = z.enum(bounceTypes)
 
 export const recipientSchema = z.object({
-  id: idSchema('eml').meta({ description: 'Id of the email.' }),
+  id: idSchema('eml', 'rcp').meta({
+    description: 'Id of the email, or of the entry (`rcp_…`) with `type=skipped` and `type=unsubscribed`.',
+  }),
   contact_id: idSchema('con').nullable().meta({ description: 'Null if the contact was deleted.' }),
-  email: z.string(),
+  email: z.string().nullable().meta({
+    description: 'Null if the contact of a skipped recipient was deleted before its email was created.',
+  }),
   count: z.int().optional().meta({ description: 'Number of opens or clicks.' }),
   clicked_links: z.array(z.object({ url: z.string(), clicks: z.int() })).optional(),
   bounce_type: bounceSchema.optional(),
+  skip_reason: z.enum(SKIP_REASONS).optional(),
+  unsubscribed_at: timeSchema.optional(),
 })
 
 const count = z.int().min(0)
@@ -72,6 +80,7 @@ const LISTED_QUERY = {
   type: z.enum(RECIPIENT_TYPES).default('sent'),
   email: z.string().optional().meta({ description: "The recipient's address." }),
   bounce_type: bounceSchema.optional().meta({ description: 'Only with `type=bounced`.' }),
+  skip_reason: z.enum(SKIP_REASONS).optional().meta({ description: 'Only with `type=skipped`.' }),
 }
 
 function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions): Route[] {
@@ -80,12 +89,13 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
     const id = pathId(request, 'brd')
     const broadcast = orNotFound(await findBroadcast(db, accountId, id), 'Broadcast')
     const type = readType(request.query)
-    const [address, bounceType] = [readAddress(request.query), readBounceType(request.query, type)]
+    const address = readAddress(request.query)
+    const [bounceType, skipReason] = [readBounceType(request.query, type), readReason(request.query, type)]
     const { audienceId, firstEmailId, lastEmailId } = broadcast
     return {
       broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
       horizon: await horizonOf(accountId),
-      ...{ type, address, bounceType },
+      ...{ type, address, bounceType, skipReason },
     }
   }
   return [
@@ -93,12 +103,12 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
       method: 'GET',
       path: '/broadcasts/:id/recipients',
       access: 'session',
-      summary: 'List the recipients of a broadcast by delivery result',
-      query: { ...LISTED_QUERY, ...cursorPageQuery('eml') },
+      summary: 'List the recipients of a broadcast by result',
+      query: { ...LISTED_QUERY, ...cursorPageQuery(['eml', 'rcp']) },
       replies: { 200: listSchema(recipientSchema) },
       async handle(request) {
-        const page = readCursorPage(request.query, 'eml', 'an email')
         const question = await questionOf(request)
+        const page = readCursorPage(request.query, prefixOf(question.type), 'a recipient in the list')
         const found = await reader.listRecipients({ ...question, page, isCounted: true })
         return pageReply(found, row => recipientView(row, question.type))
       },
@@ -107,7 +117,7 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
       method: 'GET',
       path: '/broadcasts/:id/recipients/export',
       access: 'session',
-      summary: 'Export the recipients of a broadcast with a delivery result as CSV',
+      summary: 'Export the recipients of a broadcast with a result as CSV',
       query: LISTED_QUERY,
       replies: { 200: 'text/csv' },
       async handle(request) {
@@ -115,7 +125,8 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
         const batchFrom = async (cursor: ListPage['cursor']) => {
           const page = { limit: ROWS_PER_BATCH, offset: 0, cursor }
           const { rows, hasMore } = await reader.listRecipients({ ...question, page, isCounted: false })
-          return { csv: rows.map(csvRow).join(''), next: hasMore ? (rows.at(-1)?.emailId ?? null) : null }
+          const csv = rows.map(row => csvRow(row, question.type)).join('')
+          return { csv, next: hasMore ? (rows.at(-1)?.id ?? null) : null }
         }
         const batchAfter = (id: Id) => batchFrom({ id, side: 'older' })
         return exportReply('recipients', 'csv', csvFile(CSV_HEADER, await batchFrom(null), batchAfter))
@@ -125,13 +136,25 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
 }
 
 const ROWS_PER_BATCH = 1_000
-const CSV_HEADER = csvLine(['email', 'email_id', 'contact_id', 'opens', 'clicks', 'links', 'bounce_type'])
+const CSV_HEADER = csvLine([
+  ...['email', 'email_id', 'contact_id', 'opens', 'clicks', 'links', 'bounce_type'],
+  ...['skip_reason', 'unsubscribed_at'],
+])
 
-function csvRow({ address, emailId, contactId, openCount, clickCount, links, bounceType }: FoundRecipient) {
+function csvRow(row: FoundRecipient, type: RecipientType) {
+  const { id, address, contactId, openCount, clickCount, links, bounceType, skipReason } = row
+  const isOfEmail = !isOutcome(type)
   return csvLine([
-    ...[address, wireId('eml', emailId), contactId && wireId('con', contactId), openCount, clickCount],
+    ...[address, isOfEmail ? wireId('eml', id) : null, contactId && wireId('con', contactId)],
+    ...(isOfEmail ? [openCount, clickCount] : [null, null]),
     ...[links.map(({ url }) => url).join(' '), bounceType?.toLowerCase() ?? null],
+    ...[skipReason, type === 'unsubscribed' ? timestamp(idTime(id)) : null],
   ])
+}
+
+/** Prefix of the ids in the list. */
+function prefixOf(type: RecipientType): IdPrefix {
+  return isOutcome(type) ? 'rcp' : 'eml'
 }
 
 function forecastRoute({ db, reader, quotaOf }: BroadcastRecipientRoutesOptions): Route {
@@ -174,11 +197,6 @@ function forecastView(id: Id, found: RecipientForecast): z.output<typeof forecas
 
 /** @throws ApiError 422 */
 function readType(query: URLSearchParams): RecipientType {
-  if (query.get('type') === 'unsubscribed')
-    throw invalidField(
-      'type',
-      'The `type` parameter must not be `unsubscribed`: unsubscribes of a broadcast are counted, but not stored per recipient.',
-    )
   return readChoice(query, 'type', RECIPIENT_TYPES) ?? 'sent'
 }
 
@@ -203,14 +221,28 @@ function readBounceType(query: URLSearchParams, type: RecipientType) {
   )
 }
 
+/** @throws ApiError 422 */
+function readReason(query: URLSearchParams, type: RecipientType) {
+  const text = query.get('skip_reason') ?? ''
+  if (text === '') return null
+  const reason = SKIP_REASONS.find(known => known === text)
+  if (reason && type === 'skipped') return reason
+  throw invalidField(
+    'skip_reason',
+    `The \`skip_reason\` parameter must be one of ${SKIP_REASONS.join(', ')}, with \`type=skipped\`.`,
+  )
+}
+
 function recipientView(row: FoundRecipient, type: RecipientType): z.output<typeof recipientSchema> {
-  const { emailId, contactId, address, openCount, clickCount, links, bounceType } = row
+  const { id, contactId, address, openCount, clickCount, links, bounceType, skipReason } = row
   return {
-    id: wireId('eml', emailId),
+    id: wireId(prefixOf(type), id),
     contact_id: contactId && wireId('con', contactId),
     email: address,
     ...(type === 'opened' && { count: openCount }),
     ...(type === 'clicked' && { count: clickCount, clicked_links: links }),
     ...(type === 'bounced' && bounceType && { bounce_type: bounceType.toLowerCase() }),
+    ...(skipReason && { skip_reason: skipReason }),
+    ...(type === 'unsubscribed' && { unsubscribed_at: timestamp(idTime(id)) }),
   }
 }

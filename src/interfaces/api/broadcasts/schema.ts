@@ -15,13 +15,13 @@ import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcast
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
 import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
-import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
 import {
   BROADCAST_STATUSES,
   type BroadcastRow,
   EMAIL_STATUSES,
   NO_UNSUBSCRIBE_REASONS,
+  SKIP_REASONS,
 } from '../../../store/model/schema.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'

@@ -6,8 +6,9 @@ import { pageQuery, readPage } from './read.ts'
 import { idSchema } from './reply-schemas.ts'
 
 /** Query parameters that `readCursorPage` reads. */
-export function cursorPageQuery(prefix: IdPrefix, fallback?: number) {
-  return { ...pageQuery(fallback), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
+export function cursorPageQuery(prefix: IdPrefix | readonly IdPrefix[], fallback?: number) {
+  const id = idSchema(...[prefix].flat()).optional()
+  return { ...pageQuery(fallback), after: id, before: id }
 }
 
 /**

@@ -4,7 +4,10 @@ import type { IdPrefix } from '../../../lib/ids.ts'
 
 const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
 
-export function idSchema(prefix: IdPrefix) {
+/** @param prefixes several for a field that has ids of different objects */
+export function idSchema(...prefixes: IdPrefix[]) {
+  const [only, ...others] = prefixes
+  const prefix = others.length === 0 ? only : `(${prefixes.join('|')})`
   return z.string().regex(new RegExp(`^${prefix}_${UUID_V7}$`))
 }
 

@@ -101,3 +101,22 @@ export interface BroadcastPageRow {
   /** Ids of the contacts, 16 bytes each. */
   ids: Uint8Array
 }
+
+/**
+ * Reasons why a member gets no email. `deleted`: the contact was deleted after the members had been selected.
+ */
+export const SKIP_REASONS = ['unsubscribed', 'opted_out', 'suppressed', 'quota', 'deleted'] as const
+
+export type SkipReason = (typeof SKIP_REASONS)[number]
+
+/** A member of a broadcast who was skipped, or a recipient who unsubscribed by it. */
+export interface BroadcastOutcomeRow {
+  accountId: Id
+  broadcastId: Id
+  /** Created at the time of the outcome. */
+  id: Id
+  /** Address in lower case; null when the contact had been deleted. */
+  email: string | null
+  /** Null for a recipient who unsubscribed, of whom there is one row per broadcast. */
+  skipReason: SkipReason | null
+}

@@ -114,7 +114,7 @@ test('sending: a contact created after the start is no member, even while member
 
 test('sending: unwilling and suppressed contacts are skipped, up to the time of their expansion', async t => {
   const scene = await openBroadcasts(t)
-  const { contacts, topic, say, suppress, sending, work, addresses, counts, accountId, change } = scene
+  const { contacts, topic, say, suppress, sending, work, addresses, counts, accountId, change, rows } = scene
   const topicId = topic()
   const ids = contacts([
     { email: 'gone@there.test', unsubscribed: true },
@@ -138,6 +138,12 @@ test('sending: unwilling and suppressed contacts are skipped, up to the time of 
     'skipped.opted_out': 1,
     'skipped.suppressed': 1,
   })
+  assert.equal(rows('select email, skip_reason as reason from broadcast_outcomes order by email'), [
+    { email: 'bad@there.test', reason: 'suppressed' },
+    { email: 'gone@there.test', reason: 'unsubscribed' },
+    { email: 'leaves@there.test', reason: 'unsubscribed' },
+    { email: 'out@there.test', reason: 'opted_out' },
+  ])
 })
 
 test('sending: a topic with default opt-out goes only to contacts who have opted in', async t => {
@@ -476,22 +482,26 @@ test('sending: recipients are listed by the result of their emails', async t => 
   const list = (over: Partial<RecipientQuestion>) =>
     listRecipients(db, {
       ...{ broadcast, horizon: 0, type: 'sent' as const, address: null, bounceType: null },
-      isCounted: true,
+      ...{ skipReason: null, isCounted: true },
       page: { limit: 10, offset: 0, cursor: null },
       ...over,
     })
   const names = async (over: Partial<RecipientQuestion>) => {
     const { total, rows } = await list(over)
     assert.is(total, rows.length)
-    return rows.map(({ address }) => address.slice(0, 3))
+    return rows.map(({ address }) => address!.slice(0, 3))
   }
   assert.equal(await names({}), ['cid', 'bob', 'ann'], 'newest first')
   const uncounted = (cursor: RecipientQuestion['page']['cursor']) =>
     list({ isCounted: false, page: { limit: 2, offset: 0, cursor } })
   const start = await uncounted(null)
-  const rest = await uncounted({ id: start.rows[1]!.emailId, side: 'older' })
+  const rest = await uncounted({ id: start.rows[1]!.id, side: 'older' })
   assert.equal(
-    [start.hasMore, rest.hasMore, ...[...start.rows, ...rest.rows].map(({ address }) => address.slice(0, 3))],
+    [
+      start.hasMore,
+      rest.hasMore,
+      ...[...start.rows, ...rest.rows].map(({ address }) => address!.slice(0, 3)),
+    ],
     [true, false, 'cid', 'bob', 'ann'],
     'page by page without a total',
   )
@@ -506,14 +516,14 @@ test('sending: recipients are listed by the result of their emails', async t => 
   const [other, clicked] = (await list({ type: 'clicked' })).rows
   assert.equal(other!.links, [{ url: 'https://shop.example/2?cid', clicks: 1 }], 'each their own')
   assert.equal(
-    [idKey(clicked!.emailId), idKey(clicked!.contactId!), clicked!.clickCount, clicked!.links],
+    [idKey(clicked!.id), idKey(clicked!.contactId!), clicked!.clickCount, clicked!.links],
     [idKey(ann!.emailId), idKey(ids[0]!), 2, [{ url: 'https://shop.example/2', clicks: 2 }]],
   )
   const [bounced, left] = (await list({})).rows
   assert.equal([bounced!.bounceType, left!.bounceType, left!.contactId], ['Permanent', null, null])
   const first = await list({ page: { limit: 1, offset: 0, cursor: null } })
   assert.equal([first.total, first.hasMore, first.rows[0]!.address], [3, true, 'cid@there.test'])
-  const cursor = { id: first.rows[0]!.emailId, side: 'older' as const }
+  const cursor = { id: first.rows[0]!.id, side: 'older' as const }
   const next = await list({ page: { limit: 2, offset: 0, cursor } })
   assert.equal(
     [next.hasMore, next.rows.map(({ address }) => address)],

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { sweepDeletedAccounts } from '../../../../src/pipeline/deletion/delete-accounts.ts'
-import { postOver } from '../../../kit/mail.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -8,9 +8,9 @@ const test = suite('deletion/delete-accounts')
 const SETTLED_MS = 2 * 60_000
 
 test('only what belongs to deleted accounts is removed, and their rows once requests have settled', async t => {
-  // given: two accounts with a domain and a suppression each, of which one is deleted
+  // given: two accounts with a domain, a suppression and a broadcast each, of which one is deleted
   const store = await t.using(openLocalStore())
-  const { account, domain, suppress, clock } = postOver(store)
+  const { account, domain, suppress, broadcast, clock } = postOver(store)
   const { db, run, blobs, rows } = store
   const [kept, deleted] = [account('Kept'), account('Deleted')]
   for (const [id, name] of [
@@ -19,6 +19,9 @@ test('only what belongs to deleted accounts is removed, and their rows once requ
   ] as const) {
     domain(id, name)
     suppress(id, `ann@${name}`)
+    const broadcastId = broadcast(id, newId(clock.now()))
+    const leaving = { accountId: id, address: `ann@${name}`, topicId: null, broadcastId }
+    await run('leave', { ...leaving, at: clock.now() })
   }
   assert.is(await run('deleteAccount', { id: deleted, now: clock.now() }), 'deleted')
   const gone: string[] = []
@@ -31,8 +34,9 @@ test('only what belongs to deleted accounts is removed, and their rows once requ
     accounts: rows('select name from accounts order by name').map(({ name }) => name),
     domains: rows('select name from domains').map(({ name }) => name),
     suppressions: rows('select email from suppressions').map(({ email }) => email),
+    outcomes: rows('select email from broadcast_outcomes').map(({ email }) => email),
   })
-  const ofKept = { domains: ['kept.test'], suppressions: ['ann@kept.test'] }
+  const ofKept = { domains: ['kept.test'], suppressions: ['ann@kept.test'], outcomes: ['ann@kept.test'] }
 
   // when, then: before the requests have settled, the row of the account stays
   await sweep()
