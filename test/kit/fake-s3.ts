@@ -13,8 +13,11 @@ export interface S3Call {
   method: string
   key: string
   query: URLSearchParams
+  headers: Headers
   body: Buffer
 }
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 interface FailureReply {
   status: number
@@ -48,7 +51,7 @@ export async function startFakeS3(): Promise<FakeS3> {
       const { pathname, searchParams: query } = new URL(path, 'http://fake')
       const [, bucket, ...rest] = pathname.split('/').map(decodeURIComponent)
       const key = { id: S3_KEY.accessKeyId, secret: S3_KEY.secretAccessKey, region: S3_REGION, service: 's3' }
-      const call = { method, key: rest.join('/'), query, body }
+      const call = { method, key: rest.join('/'), query, headers, body }
       fake.calls.push(call)
       const wanted = fake.instead(call)
       if (wanted === 'break') response.destroy()
@@ -56,7 +59,7 @@ export async function startFakeS3(): Promise<FakeS3> {
       else if (!isSigned({ method, path: pathname, query, headers, body }, key))
         fail(response, { status: 403, code: 'SignatureDoesNotMatch' })
       else if (bucket !== BUCKET) fail(response, { status: 404, code: 'NoSuchBucket' })
-      else answer(fake, call, headers, response)
+      else answer(fake, call, response)
     },
   })
   const url = `http://127.0.0.1:${host.port}`
@@ -72,12 +75,9 @@ export async function startFakeS3(): Promise<FakeS3> {
   })
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
-
 function answer(
   { objects, uploads }: Pick<FakeS3, 'objects' | 'uploads'>,
-  { method, key, query, body }: S3Call,
-  headers: Headers,
+  { method, key, query, headers, body }: S3Call,
   response: ServerResponse,
 ) {
   const upload = uploads.get(query.get('uploadId') ?? '')

@@ -9,7 +9,9 @@ import { type S3Options, type S3Request, S3Requests } from './requests.ts'
 
 const MB_BYTES = 1024 * 1024
 const PART_BYTES = 8 * MB_BYTES
-/** Stores take at most 10,000 parts. */
+/** Swift takes at most 1,000 parts of an object; beyond what these hold, its operator has to allow more. */
+const FEW_PARTS = { count: 1_000, bytesMax: 64 * MB_BYTES }
+/** Other stores take at most 10,000 parts. */
 const PARTS_MAX = 9_000
 
 export class S3Bucket {
@@ -23,13 +25,14 @@ export class S3Bucket {
     await this.#requests.send({ method: 'PUT', key, body })
   }
 
-  /** Stores an object unless there is one. A store that does not know this condition replaces it. */
+  /** Stores an object unless there is one. A store that does not have this condition replaces it. */
   async putNew(key: string, body: Uint8Array<ArrayBuffer>): Promise<void> {
     try {
       await this.#requests.send({ method: 'PUT', key, body, headers: { 'if-none-match': '*' } })
     } catch (error) {
-      const isThere = error instanceof S3Failure && (error.status === 412 || error.status === 409)
-      if (!isThere) throw error
+      const status = error instanceof S3Failure ? error.status : null
+      if (status === 501) return this.put(key, body) // Swift refuses the condition
+      if (status !== 412 && status !== 409) throw error
     }
   }
 
@@ -38,7 +41,7 @@ export class S3Bucket {
     const file = await open(path)
     try {
       const { size } = await file.stat()
-      const partBytes = Math.max(PART_BYTES, Math.ceil(size / PARTS_MAX))
+      const partBytes = partBytesFor(size)
       if (size <= partBytes) await this.put(key, await partOf(file, 0, size))
       else await this.#putParts(key, file, { size, partBytes })
     } finally {
@@ -172,6 +175,12 @@ export class S3Bucket {
       throw error
     }
   }
+}
+
+/** @param size size of a file, bytes @returns how much of it is sent at once, bytes */
+export function partBytesFor(size: number): number {
+  const few = Math.min(Math.ceil(size / FEW_PARTS.count), FEW_PARTS.bytesMax)
+  return Math.max(PART_BYTES, few, Math.ceil(size / PARTS_MAX))
 }
 
 async function partOf(file: FileHandle, at: number, bytes: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -36,8 +36,9 @@ export interface S3Reply {
 
 const TRIES_MAX = 4
 const FIRST_WAIT_MS = 1_000
-/** A part takes that long at 30 KB/s. */
+/** The shortest time limit; larger bodies get the time that they take at the lowest rate. */
 const LIMIT_MS = 5 * 60_000
+const LOWEST_BYTES_PER_MS = 30
 const REPLY_BYTES_MAX = 8 * 1024 * 1024
 const SHOWN_CHARACTERS_MAX = 200
 
@@ -68,7 +69,8 @@ export class S3Requests {
     const { clock } = this.#options
     const url = this.#urlOf(request)
     const late = new AbortController()
-    const timer = clock.timer(LIMIT_MS, () => late.abort(new Error('the store does not answer')))
+    const limitMs = Math.max(LIMIT_MS, body.length / LOWEST_BYTES_PER_MS)
+    const timer = clock.timer(limitMs, () => late.abort(new Error('the store does not answer')))
     try {
       const response = await fetch(url, {
         method,

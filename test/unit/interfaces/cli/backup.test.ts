@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { CURRENT_SCHEMA, snapshotName } from '../../../../src/store/opening/snapshots.ts'
-import { S3_KEY, S3_REGION, startFakeS3 } from '../../../kit/fake-s3.ts'
+import { S3_KEY, S3_REGION, type S3Call, startFakeS3 } from '../../../kit/fake-s3.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { openSqliteStore, tempFolder } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -442,6 +442,19 @@ test('backup to S3: what another data folder is backing up stays', async t => {
   await json('backup', BUCKET)
   assert.not.ok(store.objects.has('mail/one/lock'))
   assert.not.ok(store.objects.has('mail/one/20261121T120000Z/mailhorn.db'), 'an incomplete backup is removed')
+})
+
+test('backup to S3: a store that refuses conditional requests holds the lock, too', async t => {
+  const { json, send, store } = await openWithBucket(t)
+  await send.large('a@there.test')
+  store.instead = ({ headers }) =>
+    headers['if-none-match'] === undefined ? undefined : { status: 501, code: 'NotImplemented' }
+  await json('backup', BUCKET)
+  const isLock = ({ method, key }: S3Call) => method === 'PUT' && key.endsWith('/lock')
+  const { holder } = JSON.parse(`${store.calls.filter(isLock).at(-1)!.body}`)
+  assert.ok(holder)
+  assert.not.ok(store.objects.has('mail/one/lock'), 'it is released')
+  assert.equal((await json('verify', BUCKET)).faults, [])
 })
 
 test('verify: each fault of a backup in S3 is a line', async t => {
