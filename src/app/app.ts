@@ -112,7 +112,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   stack.defer(dns.close)
   const backups = startBackups(context)
   const readiness = createReadiness({ store: context.store, dataDir: config.dataDir, clock: context.clock })
-  const http = await startHttpService(context, readiness)
+  const http = await startHttpService(context, { readiness, backups })
   const isWhole = config.roles.includes('all')
   if (isWhole) startKeyRotation(context)
   const inboundAddress = await startInboundService(context)
@@ -120,7 +120,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const submission = await startSubmissionService(context, http)
   if (isWhole) {
     await startNotifications(context, http)
-    startMachineWatch(context, http, () => backups?.isUnderWay ?? false)
+    startMachineWatch(context, http, () => backups?.schedule.isUnderWay ?? false)
     delivery = await startDelivery(context)
     // last: the authority soon asks the listeners, and a failed order is repeated after ten minutes only
     startCertificateOrders(context)

@@ -8,8 +8,6 @@ import { type SessionCookie, sessionCookie } from '../interfaces/api/auth/cookie
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
 import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
-import { doctorRoutes } from '../interfaces/api/doctor/routes.ts'
-import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { batchRoutes } from '../interfaces/api/emails/batch-routes.ts'
 import { emailListRoutes } from '../interfaces/api/emails/list-routes.ts'
 import { emailMetricsRoutes } from '../interfaces/api/emails/metric-routes.ts'
@@ -21,9 +19,6 @@ import { waitingEmailRoutes } from '../interfaces/api/emails/waiting-routes.ts'
 import { HEALTH_PATH, healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import type { DashboardPages } from '../interfaces/api/pages/pages.ts'
-import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
-import { queueRoutes } from '../interfaces/api/queue/routes.ts'
-import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { namingUnapplied } from '../interfaces/api/route/unapplied-fields.ts'
 import { createHttpApp } from '../interfaces/api/server/app.ts'
@@ -52,35 +47,40 @@ import type { AccessTokens } from '../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../resources/accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from '../resources/accounts/first-run.ts'
 import { createRateLimit, type RateLimit } from '../resources/accounts/rate-limit.ts'
-import { listZone } from '../resources/domains/zone-list.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { EventFeed } from '../resources/events/feed.ts'
 import type { RequestLog } from '../resources/request-log/request-log.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
-import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/reading/settings.ts'
+import { MTA_STS_MODE, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
-import { type AlertServices, openAlertRelay, startAlerts } from './alerts.ts'
+import { type AlertServices, openAlertRelay } from './alerts.ts'
+import type { Backups } from './backups.ts'
 import { openBroadcasts } from './broadcasts.ts'
 import type { AppContext, Sending } from './context.ts'
-import { sourceSettings } from './delivery.ts'
 import { policyOf, zoneRecords } from './dns.ts'
-import { runDoctor, sharedDoctorRun } from './doctor.ts'
+import { runDoctor } from './doctor.ts'
 import { HttpListeners } from './listeners.ts'
 import { countRequests, openMetrics } from './metrics.ts'
 import { startTlsReports } from './notifications.ts'
+import { operatorRoutesOf } from './operator-routes.ts'
 import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { type SendingDomains, startDomains } from './sending-domains.ts'
-import { serverRoutesOf } from './server-routes.ts'
-import { setupRoutesOf } from './setup.ts'
 import { startTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
 const HOUR_MS = 3_600_000
 /** Folder that `scripts/build-dashboard.js` writes. */
 const DASHBOARD = new URL('../../dist/dashboard', import.meta.url).pathname
+
+/** Parts that the caller has started. */
+interface BegunParts {
+  readiness: Readiness
+  /** Undefined when none are scheduled. */
+  backups: Backups | undefined
+}
 
 interface HttpService extends Sending, AlertServices {
   server: HttpServer
@@ -101,7 +101,7 @@ interface HttpService extends Sending, AlertServices {
  * Starts the HTTP service. The caller closes the server first when the service stops; everything else is on
  * the stack.
  */
-export async function startHttpService(context: AppContext, readiness: Readiness): Promise<HttpService> {
+export async function startHttpService(context: AppContext, begun: BegunParts): Promise<HttpService> {
   const { config, clock, log, metrics, newId, stack, store, workers } = context
   const cookie = sessionCookie(config.http.baseUrl)
   const clientAddressOf = createClientAddress(config.http.trustedProxies)
@@ -122,7 +122,7 @@ export async function startHttpService(context: AppContext, readiness: Readiness
   const domains = startDomains(context)
   const metricsRoutesOf = openMetrics(context)
   const routes = routesOf(context, {
-    readiness,
+    ...begun,
     metricsRoutes: metricsRoutesOf({ isOpen: false }),
     access,
     requestLog,
@@ -193,8 +193,7 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
   return { sending: { accept, preparation }, links, broadcasts }
 }
 
-interface RouteServices extends AlertServices {
-  readiness: Readiness
+interface RouteServices extends AlertServices, BegunParts {
   metricsRoutes: Route[]
   access: ApiAccess
   requestLog: RequestLog | undefined
@@ -232,7 +231,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
       requestsPerSecond: config.rateLimit.requestsPerSecond,
     }),
     ...logRoutesOf(context, services.requestLog),
-    ...operatorRoutes(context, services),
+    ...operatorRoutesOf(context, services),
     ...services.domains.routes,
     ...eventRoutesOf(context, { feed: services.feed, isValid: access.isValid }),
     ...templateRoutes({ db, run, clock, newId }),
@@ -263,31 +262,6 @@ function prepareFirstRunOf({ config, clock, store, newId, security }: AppContext
     apiKeyPrefix: config.apiKeys.prefix,
     credentialsFile: config.admin.credentialsFile,
   })
-}
-
-/** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
-function operatorRoutes(
-  context: AppContext,
-  { queueAdmin, alertRelay, sending, domains, baseUrl }: RouteServices,
-): Route[] {
-  const { config, clock, store, workers } = context
-  const { reader, pathsTo } = workers
-  const { db, run } = store
-  const listZonePage = async (page: { limit: number; offset: number }) => {
-    const zone = zoneRecords(config, (await findZoneSerial(db)) ?? 0, await publishedPolicy(db))
-    return listZone(db, zone, config.mailHost, page)
-  }
-  const examine = sharedDoctorRun(() => runDoctor(config, db, clock, true), clock)
-  return [
-    ...startAlerts(context, sending, { relay: alertRelay, baseUrl }),
-    ...doctorRoutes({ examine }),
-    ...setupRoutesOf(context, { examine, testParts: { domains: domains.domains, ...sending } }),
-    ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
-    ...destinationRoutes({ reader, run, db, clock, pathsTo }),
-    ...sourceRoutes({ ...sourceSettings(config), db, clock }),
-    ...zoneRecordRoutes({ listZone: listZonePage }),
-    ...serverRoutesOf(context),
-  ]
 }
 
 /** Starts the control socket, which the command line uses while the service runs. */

@@ -54,6 +54,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /installation/ban-domain', () => ({ domain: 'banned.example' })],
   ['POST /installation/unban-domain', () => ({ domain: 'banned.example' })],
   ['PUT /installation/mode', () => ({ mode: 'normal' })],
+  ['POST /installation/backups/verify', () => ({ name: '20261128T030000Z' })],
   ['POST /installation/certificates/order', () => ({ host: 'mailhorn.test' })],
   ['POST /setup/plan', setupAnswers],
   ['POST /setup/checks', setupAnswers],

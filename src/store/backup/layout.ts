@@ -99,6 +99,11 @@ export function backupNames(names: readonly string[]): string[] {
   return names.filter(name => NAME.test(name)).sort(byTime)
 }
 
+/** @returns when a backup was made, from its name, in ms since the epoch */
+export function backupTime(name: string): number {
+  return Date.parse(name.replace(/^(....)(..)(..T..)(..)(..Z).*$/, '$1-$2-$3:$4:$5'))
+}
+
 /** @returns the oldest entries but the last few; none when all stay */
 export function beyond<T>(entries: readonly T[], keep: number | null): T[] {
   return keep === null ? [] : entries.slice(0, Math.max(0, entries.length - keep))

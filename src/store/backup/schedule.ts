@@ -36,6 +36,8 @@ export class BackupSchedule {
   readonly #options: ScheduleOptions
   readonly #sweeper: Sweeper
   #isUnderWay = false
+  /** Whether a backup was asked for beside the schedule. */
+  #isAsked = false
   #isStopping = false
 
   constructor(options: ScheduleOptions) {
@@ -59,6 +61,24 @@ export class BackupSchedule {
     return this.#isUnderWay
   }
 
+  /** Time of the next backup in ms since the epoch; a past one when it is due. */
+  get nextAt(): number {
+    const { dataDir, folder, clock, everyMs, atMs } = this.#options
+    const now = clock.now()
+    const { made, failed } = readRecord(dataDir)
+    const retryAt = (failed[folder]?.at ?? Number.NEGATIVE_INFINITY) + RETRY_MS
+    const isDueNow = isDue(this.#options, { madeAt: made[folder], now })
+    return Math.max(isDueNow ? now : now - ((now - atMs) % everyMs) + everyMs, retryAt)
+  }
+
+  /** Makes a backup now. @returns false if one is being made */
+  runSoon(): boolean {
+    if (this.#isUnderWay || this.#isAsked) return false
+    this.#isAsked = true
+    this.#sweeper.runSoon()
+    return true
+  }
+
   /** Ends a backup in progress; the next start makes it up. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -67,8 +87,9 @@ export class BackupSchedule {
   }
 
   async *#sweep(): AsyncGenerator<void> {
-    if (!this.#isDue()) return
+    if (!this.#isAsked && !this.#isDue()) return
     this.#isUnderWay = true
+    this.#isAsked = false
     try {
       await this.#backUp()
     } finally {

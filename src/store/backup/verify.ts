@@ -13,6 +13,9 @@ import { type BackupPlace, BLOB_LIST, MANIFEST_FILE, SEALED_SECRET } from './lay
 import { databaseNameIn, type Manifest, readManifest } from './manifest.ts'
 import { openSealedSecret } from './sealed-secret.ts'
 
+/** Function of the process of backups. */
+export const VERIFY_BACKUP = 'verifyBackup'
+
 export interface VerifiedBackup {
   manifest: Manifest
   /** One line each. */

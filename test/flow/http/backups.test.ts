@@ -129,4 +129,53 @@ test('a backup that fails is mailed to operators through the smart host of alert
   assert.is(mailhorn.rows('select id from emails').length, 0)
 })
 
+test('operators list the backups, make one beside the schedule, and check one', async t => {
+  const { mailhorn, folder, next, made } = await start(t)
+  const session = await mailhorn.signIn()
+  const view = async () => (await mailhorn.call('GET', '/installation/backups', { session })).body
+  const act = async (what: string, body?: object) =>
+    (await mailhorn.call('POST', `/installation/backups/${what}`, { session, body })).body
+  const [first] = await next()
+  await made()
+  const before = await view()
+  assert.equal([before.folder, before.every_hours, before.keep, before.failure], [folder, 6, 2, null])
+  assert.equal(
+    before.data.map(({ name }: { name: string }) => name),
+    [first],
+  )
+  assert.ok(before.data[0].database_bytes > 0)
+  assert.is(before.data[0].secret_key, false)
+  assert.ok(Date.parse(before.next_at) > mailhorn.clock.now())
+  assert.is(before.last.folder, folder)
+  assert.equal(await act('run'), { object: 'backup_run', started: true, reason: null })
+  const [, second] = await next(first)
+  const { started } = await act('verify', { name: second })
+  assert.is(started, true)
+  const checked = async (name: string) =>
+    until(async () => {
+      const { verification } = await view()
+      return verification.name === name && verification.faults ? verification.faults : undefined
+    })
+  assert.equal(await checked(second!), [])
+  writeFileSync(join(folder, first!, 'blobs.sha256'), 'other')
+  await act('verify', { name: first })
+  assert.match((await checked(first!)).join(), /blobs\.sha256/)
+  await act('verify', { name: '20200101T000000Z' })
+  assert.match((await checked('20200101T000000Z')).join(), /there is no folder/)
+  const refused = await mailhorn.call('POST', '/installation/backups/verify', {
+    ...{ session, body: { name: '../../etc' } },
+  })
+  assert.equal([refused.status, refused.body.errors[0].path], [422, 'name'])
+})
+
+test('without a place of backups, none is made at an operator’s wish, and the reply names the setting', async t => {
+  const mailhorn = await t.using(startMailhorn())
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('GET', '/installation/backups', { session })
+  assert.equal([body.folder, body.data, body.next_at, body.last], [null, [], null, null])
+  const { body: run } = await mailhorn.call('POST', '/installation/backups/run', { session })
+  assert.is(run.started, false)
+  assert.match(run.reason, /backup\.folder/)
+})
+
 test.run()

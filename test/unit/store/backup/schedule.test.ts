@@ -148,4 +148,25 @@ test('a stop ends the backup in progress, which is no failure', async t => {
   assert.equal(readRecord(dataDir).failed, {})
 })
 
+test('a backup that is asked for is made at once, once, and the schedule goes on', async t => {
+  const { making, made, schedule, wait, clock } = await start(t)
+  assert.is(schedule.runSoon(), false, 'the first one is in progress')
+  await made()
+  assert.is(schedule.nextAt, Date.parse('2026-11-22T03:00Z'))
+  assert.is(schedule.runSoon(), true)
+  assert.is(schedule.runSoon(), false, 'it was asked for already')
+  await wait(MINUTE_MS)
+  assert.equal([making.length, schedule.isUnderWay], [2, true])
+  await made()
+  await wait(2 * MINUTE_MS)
+  assert.is(making.length, 2)
+  assert.ok(schedule.nextAt > clock.now())
+})
+
+test('the next backup after a failure is that of the retry', async t => {
+  const { fails, schedule, clock } = await start(t)
+  await fails(new BackupFault('the disk is full'))
+  assert.is(schedule.nextAt, clock.now() + HOUR_MS)
+})
+
 test.run()

@@ -29,6 +29,7 @@ import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { contactActivitySchema } from '../../../api/events/contact-routes.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
+import type { BackupsView } from '../../../api/installation/backup-routes.ts'
 import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
 import type {
   domainBanSchema,
@@ -96,6 +97,7 @@ export type EmailStatus = EmailRow['status']
 export type Recipient = Email['recipients'][number]
 export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
+export type Backups = BackupsView
 export type Certificate = CertificateView
 export type Setting = SettingView
 export type ServiceMode = z.output<typeof serviceModeSchema>

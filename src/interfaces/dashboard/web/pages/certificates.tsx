@@ -48,9 +48,9 @@ function columnsOf(reload: () => void): Column<Certificate>[] {
     { head: 'Host', text: ({ host }) => host, second: ({ names }) => names.join(', ') },
     { head: 'Issuer', width: '20%', isExtra: true, text: issuerOf },
     { head: 'State', kind: 'status', cell: certificate => <State certificate={certificate} /> },
-    timeColumn('Expires', ({ expires_at }) => expires_at),
     timeColumn('Issued', ({ valid_from }) => valid_from, '–', true),
     timeColumn('Next order', ({ order }) => order?.next_at, '–', true),
+    timeColumn('Expires', ({ expires_at }) => expires_at),
     actions(({ host, order }) =>
       order && order.status !== 'in_progress' ? (
         <Button
