@@ -3,22 +3,21 @@
  * files, certificate, backups, webhooks and lasting alerts. Part of the composition root.
  */
 import { X509Certificate } from 'node:crypto'
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { startEventLoopDelay } from '../lib/event-loop-delay.ts'
 import type { Labels } from '../lib/metrics.ts'
 import { openFileLimit } from '../lib/open-files.ts'
+import { startSweeper } from '../lib/sweeper.ts'
 import { countWaitingDeliveries } from '../pipeline/webhooks/webhook-rows.ts'
 import { lastingAlerts, MACHINE_ALERTS } from '../resources/alerts/operator-alerts.ts'
 import { lastMade, readRecord } from '../store/backup/record.ts'
-import { databaseFile, locate } from '../store/opening/dialect.ts'
+import { type DiskUse, measureDisk, orAbsent, recordDisk } from '../store/opening/disk-use.ts'
 import type { AppContext } from './context.ts'
 
-interface MachineFigures {
+const HOUR_MS = 3_600_000
+
+interface MachineFigures extends DiskUse {
   openFds?: number
-  diskFree?: number
-  diskSize?: number
-  databaseBytes?: number
-  walBytes?: number
   backupAgeSeconds?: number
   webhooksWaiting?: number
   alerts?: [Labels, number][]
@@ -45,6 +44,7 @@ export function registerMachine(context: AppContext): () => Promise<void> {
   const limit = openFileLimit()
   if (limit !== undefined && Number.isFinite(limit))
     metrics.standard('process_max_fds', 'gauge', 'Maximum number of open file descriptors.', () => limit)
+  startDiskRecord(context)
   let figures: MachineFigures = {}
   const gauge = (name: string, help: string, figure: keyof MachineFigures) =>
     metrics.gauge(name, help, () => figures[figure] ?? [])
@@ -56,7 +56,7 @@ export function registerMachine(context: AppContext): () => Promise<void> {
   )
   gauge('disk_free_bytes', 'Free space on the disk of the data folder.', 'diskFree')
   gauge('disk_size_bytes', 'Size of the disk of the data folder.', 'diskSize')
-  gauge('database_file_bytes', 'Size of the SQLite database without its write-ahead log.', 'databaseBytes')
+  gauge('database_file_bytes', 'Size of the database without its write-ahead log.', 'databaseBytes')
   gauge('database_wal_bytes', 'Size of the write-ahead log of the SQLite database.', 'walBytes')
   gauge('backup_age_seconds', 'Age of the last backup; absent if none was made.', 'backupAgeSeconds')
   gauge('webhook_deliveries_waiting', 'Webhook deliveries that wait, at most 100,000.', 'webhooksWaiting')
@@ -66,23 +66,38 @@ export function registerMachine(context: AppContext): () => Promise<void> {
   }
 }
 
+/** Measures the disk every hour, of which a measurement a day is remembered. */
+function startDiskRecord({ config: { dataDir }, store, clock, log, stack }: AppContext): void {
+  const task = 'measure the disk'
+  const sweeper = startSweeper({
+    task,
+    async *sweep() {
+      recordDisk(dataDir, await measureDisk(dataDir, store.location, store.db), clock.now())
+      yield
+    },
+    everyMs: HOUR_MS,
+    clock,
+    onError: error =>
+      log.error(
+        { event: 'maintenance_failed', task, err: error },
+        'The disk could not be measured; retrying later',
+      ),
+  })
+  stack.defer(sweeper.stop)
+}
+
 async function readFigures({ config, store, clock }: AppContext): Promise<MachineFigures> {
-  const { dataDir, database } = config
-  const file = databaseFile(locate({ dataDir, url: database.url }))
+  const { dataDir } = config
   const last = lastMade(readRecord(dataDir))
-  const [fds, disk, databaseBytes, walBytes, webhooksWaiting, alerts] = await Promise.all([
+  const [fds, use, webhooksWaiting, alerts] = await Promise.all([
     orAbsent(readdir('/proc/self/fd')),
-    orAbsent(statfs(dataDir)),
-    file === undefined ? undefined : sizeOf(file),
-    file === undefined ? undefined : sizeOf(`${file}-wal`),
+    measureDisk(dataDir, store.location, store.db),
     orAbsent(countWaitingDeliveries(store.db)),
     orAbsent(activeAlerts(store.db)),
   ])
   return {
     ...(fds && { openFds: fds.length }),
-    ...(disk && { diskFree: disk.bavail * disk.bsize, diskSize: disk.blocks * disk.bsize }),
-    ...(databaseBytes !== undefined && { databaseBytes }),
-    ...(walBytes !== undefined && { walBytes }),
+    ...use,
     ...(last && { backupAgeSeconds: Math.max(0, clock.now() - last.at) / 1_000 }),
     ...(webhooksWaiting !== undefined && { webhooksWaiting }),
     ...(alerts && { alerts }),
@@ -95,13 +110,4 @@ async function activeAlerts(db: AppContext['store']['db']): Promise<[Labels, num
       async (kind): Promise<[Labels, number]> => [{ kind }, (await lastingAlerts(db, kind)).size],
     ),
   )
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  return (await orAbsent(stat(path)))?.size
-}
-
-/** A figure that cannot be read must not keep the others from being reported. */
-function orAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
-  return reading.catch(() => undefined)
 }

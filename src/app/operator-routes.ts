@@ -5,6 +5,7 @@ import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { type BackupsView, backupRoutes } from '../interfaces/api/installation/backup-routes.ts'
 import { type CertificateView, certificateRoutes } from '../interfaces/api/installation/certificate-routes.ts'
 import { settingsRoutes } from '../interfaces/api/installation/settings-routes.ts'
+import { type StorageView, storageRoutes } from '../interfaces/api/installation/storage-routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
 import { queueRoutes } from '../interfaces/api/queue/routes.ts'
 import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
@@ -16,6 +17,7 @@ import { listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
 import type { ListedBackup } from '../store/backup/open.ts'
 import { lastMade, readRecord } from '../store/backup/record.ts'
+import { growthOf, measureDisk } from '../store/opening/disk-use.ts'
 import { findZoneSerial, publishedPolicy } from '../store/reading/settings.ts'
 import { type AlertServices, startAlerts } from './alerts.ts'
 import type { Backups } from './backups.ts'
@@ -73,11 +75,35 @@ function machineRoutes(context: AppContext, backups: Backups | undefined): Route
       list: () => listCertificates(context),
       order: host => store.run('orderCertificate', { host, now: clock.now() }),
     }),
+    ...storageRoutes({ view: () => viewStorage(context) }),
     ...backupRoutes({
       view: () => viewBackups(context, backups),
       tasks: backups && { run: () => backups.schedule.runSoon(), verify: backups.verify },
     }),
   ]
+}
+
+async function viewStorage({ config: { dataDir }, clock, store }: AppContext): Promise<StorageView> {
+  const use = await measureDisk(dataDir, store.location, store.db)
+  const growth = growthOf(dataDir, use, clock.now())
+  return {
+    object: 'storage',
+    data_dir: dataDir,
+    disk: { free_bytes: use.diskFree ?? null, size_bytes: use.diskSize ?? null },
+    database: {
+      engine: store.location.kind,
+      bytes: use.databaseBytes ?? null,
+      wal_bytes: use.walBytes ?? null,
+    },
+    growth: growth
+      ? {
+          since: timestamp(growth.since),
+          disk_bytes_per_day: growth.disk,
+          database_bytes_per_day: growth.database,
+          days_left: growth.daysLeft,
+        }
+      : null,
+  }
 }
 
 const LIST_MS_MAX = 5_000

@@ -239,6 +239,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['setup', '/setup'],
     ['queue', '/queue'],
     ['destinations', '/destinations'],
+    ['storage', '/storage'],
     ['backups', '/backups'],
     ['certificates', '/certificates'],
     ['configuration', '/configuration'],

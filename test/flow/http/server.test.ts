@@ -34,4 +34,22 @@ test('certificates: without an authority, the self-signed one is listed and cann
   assert.match(refused.reason, /acme\.enabled/)
 })
 
+test('storage: sizes at once, and growth after a day', async t => {
+  const mailhorn = await startMailhorn()
+  t.after(() => mailhorn.close())
+  const view = async () => {
+    const { body: signedIn } = await mailhorn.call('POST', '/auth/login', { body: mailhorn.admin })
+    return (await mailhorn.call('GET', '/installation/storage', { session: signedIn.token })).body
+  }
+  const first = await view()
+  assert.equal([first.data_dir, first.growth], [mailhorn.dataDir, null])
+  assert.ok(first.disk.free_bytes > 0 && first.disk.free_bytes <= first.disk.size_bytes)
+  assert.ok(first.database.bytes > 100_000)
+  assert.is(first.database.wal_bytes === null, first.database.engine === 'postgres')
+  mailhorn.clock.advance(25 * 3_600_000)
+  const { growth } = await view()
+  assert.ok(Date.parse(growth.since) < mailhorn.clock.now() - 24 * 3_600_000)
+  assert.type(growth.database_bytes_per_day, 'number')
+})
+
 test.run()

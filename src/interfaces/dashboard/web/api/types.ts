@@ -37,6 +37,7 @@ import type {
   serviceModeSchema,
 } from '../../../api/installation/schema.ts'
 import type { SettingView } from '../../../api/installation/settings-routes.ts'
+import type { StorageView } from '../../../api/installation/storage-routes.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
@@ -100,6 +101,7 @@ export type Installation = z.output<typeof installationSchema>
 export type Backups = BackupsView
 export type Certificate = CertificateView
 export type Setting = SettingView
+export type Storage = StorageView
 export type ServiceMode = z.output<typeof serviceModeSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>

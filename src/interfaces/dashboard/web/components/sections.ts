@@ -47,6 +47,7 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
         ['/queue', 'Queue'],
         ['/destinations', 'Destinations'],
         ['/deliverability', 'Deliverability'],
+        ['/storage', 'Storage'],
         ['/backups', 'Backups'],
         ['/certificates', 'Certificates'],
         ['/configuration', 'Configuration'],

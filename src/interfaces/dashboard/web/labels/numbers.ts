@@ -23,5 +23,6 @@ export function percent(share: number): string {
 export function bytes(n: number): string {
   if (n < 1_000) return `${n} B`
   if (n < 1_000_000) return `${(n / 1_000).toFixed(1)} kB`
-  return `${(n / 1_000_000).toFixed(1)} MB`
+  if (n < 1_000_000_000) return `${(n / 1_000_000).toFixed(1)} MB`
+  return `${(n / 1_000_000_000).toFixed(1)} GB`
 }

@@ -41,6 +41,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/logs/:id', lazy(async () => (await import('../pages/log.tsx')).LogPage)],
   ['/suppressions', lazy(async () => (await import('../pages/suppressions.tsx')).Suppressions)],
   ['/deliverability', lazy(async () => (await import('../pages/deliverability.tsx')).Deliverability)],
+  ['/storage', lazy(async () => (await import('../pages/storage.tsx')).StoragePage)],
   ['/backups', lazy(async () => (await import('../pages/backups.tsx')).BackupsPage)],
   ['/certificates', lazy(async () => (await import('../pages/certificates.tsx')).Certificates)],
   ['/configuration', lazy(async () => (await import('../pages/configuration.tsx')).Configuration)],
