@@ -13,7 +13,7 @@ import { drain } from './scenarios/drain.ts'
 import { fairness } from './scenarios/fairness.ts'
 import { inbound } from './scenarios/inbound.ts'
 import { list } from './scenarios/list.ts'
-import { memory } from './scenarios/memory.ts'
+import { memory, mix } from './scenarios/memory.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queue } from './scenarios/queue.ts'
 import { queued } from './scenarios/queued.ts'
@@ -39,6 +39,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   inbound,
   list,
   memory,
+  mix,
   postgres,
   queue,
   queued,

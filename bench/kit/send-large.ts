@@ -108,7 +108,8 @@ async function bySmtp(door: '25' | '465', port: number, key: string, message: st
   }
 }
 
-async function untilAccepted(send: Send, result: LargeResult): Promise<void> {
+/** Sends until the message is accepted or refused for good; a refusal for now is repeated when it says. */
+export async function untilAccepted(send: Send, result: LargeResult): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const outcome = await send()
     if ('accepted' in outcome) {
@@ -125,7 +126,8 @@ async function untilAccepted(send: Send, result: LargeResult): Promise<void> {
   result.failures.push(`refused ${TRIES_MAX} times`)
 }
 
-function sender(door: Door, bytes: number, port: number, key: string): Send {
+/** Makes what sends a message with an attachment of so many bytes by a door. */
+export function sender(door: Door, bytes: number, port: number, key: string): Send {
   if (door === 'api') {
     const body = apiBody(bytes)
     return () => byApi(port, key, body)

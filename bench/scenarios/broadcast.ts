@@ -6,10 +6,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import { draftTo, signedIn } from '../kit/api.ts'
 import type { Contender } from '../kit/contender.ts'
 import { LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
-import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
@@ -127,22 +127,6 @@ async function sendBroadcast(ours: MailhornContender, sink: Sink, { count, domai
   }
 }
 
-/** A broadcast to an audience of its own, ready to be sent. */
-async function draftTo(
-  call: Call,
-  { name, count, domainCount }: { name: string; count: number; domainCount: number },
-) {
-  const audience = await call('POST', '/audiences', { name })
-  await call('POST', `/audiences/${audience.id}/contacts/import`, contactsOf(count, domainCount))
-  const { subject, html, text } = benchMessage()
-  const leave = '<a href="{{unsubscribe_url}}">Leave</a></body>'
-  return call('POST', '/broadcasts', {
-    ...{ audience_id: audience.id, from: `news@${SENDER_DOMAIN}`, subject: `${subject}, {{first_name}}` },
-    html: html.replace('<p ', '<p>Dear {{first_name}},</p><p ').replace('</body>', leave),
-    text: `Dear {{first_name}},\n${text}{{unsubscribe_url}}\n`,
-  })
-}
-
 /** Returns the size of the database's pages in use, including pages that are still in the WAL. */
 function bytesOf(ours: MailhornContender): number {
   const database = new Database(ours.databaseFile(), { readonly: true })
@@ -176,33 +160,4 @@ function figures(
     extraCount,
     ...cpuSplit(threadsBefore, weighThreads(contender.roots()), { total: cpuSeconds, count }),
   }
-}
-
-function contactsOf(count: number, domainCount: number): string {
-  const domainOf = (i: number) =>
-    domainCount === 1 ? 'one' : `d${String((i % domainCount) + 1).padStart(4, '0')}`
-  const rows = Array.from({ length: count }, (_, i) => `u${i}@${domainOf(i)}.test,Reader ${i}`)
-  return `email,first_name\n${rows.join('\n')}\n`
-}
-
-type Call = Awaited<ReturnType<typeof signedIn>>
-
-/** @param body an object, or CSV */
-async function signedIn(ours: MailhornContender) {
-  const { url, admin } = ours.access()
-  // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes
-  const ask = async (method: string, path: string, body?: object | string, token = ''): Promise<any> => {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
-        authorization: `Bearer ${token}`,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return response.json()
-  }
-  const { token } = await ask('POST', '/auth/login', admin)
-  return (method: string, path: string, body?: object | string) => ask(method, path, body, token)
 }

@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { type Call, signedIn } from '../kit/api.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
@@ -83,29 +84,6 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
   })
   await unbound.end()
   return { columns: COLUMNS, measurements }
-}
-
-export interface Call {
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape
-  (method: string, path: string, body?: object): Promise<any>
-  headers: { authorization: string }
-}
-
-export async function signedIn(ours: MailhornContender): Promise<Call> {
-  const { url, admin } = ours.access()
-  const headers = { authorization: '' }
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const answer = (await response.json()) as { token: string }
-    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
-    return answer
-  }
-  headers.authorization = `Bearer ${(await call('POST', '/auth/login', admin)).token}`
-  return Object.assign(call, { headers })
 }
 
 /** @throws when not every row was taken in */

@@ -4,13 +4,14 @@
  */
 import { Readable } from 'node:stream'
 import { type Browser, chromium } from 'playwright-core'
+import { signedIn } from '../kit/api.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { addManyEmails } from '../kit/many-emails.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median } from '../kit/numbers.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
-import { fileOf, signedIn } from './contacts.ts'
+import { fileOf } from './contacts.ts'
 
 export const dashboard: Scenario = {
   what: 'pages of the dashboard over 100,000 emails and --n contacts',

@@ -3,11 +3,14 @@
  * in control groups of 512 MB and 1 GB.
  */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { type MemoryCgroup, makeMemoryCgroup } from '../../test/kit/memory-cgroup.ts'
+import { draftTo, signedIn } from '../kit/api.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
@@ -23,6 +26,14 @@ export const memory: Scenario = {
   run,
 }
 
+export const mix: Scenario = {
+  what: 'memory in 512 MB and 1 GB under everyday mail for --n seconds',
+  rounds: 1,
+  count: 1_800,
+  domainCount: 1,
+  run: runMix,
+}
+
 const MIB = 2 ** 20
 const MACHINES_MIB = [512, 1024]
 const FILE_BYTES = 20 * MIB
@@ -32,10 +43,16 @@ const DELIVERED_MS_MAX = 90_000
 const PORTS = { api: 3990, '25': 2590, '465': 4690 }
 const DOORS: readonly Door[] = ['api', '465', '25']
 const SENDER = fileURLToPath(new URL('../kit/send-large.ts', import.meta.url))
+const MIX_SENDER = fileURLToPath(new URL('../kit/send-mix.ts', import.meta.url))
+const BROADCAST_EVERY_S = 180
+const BROADCAST_COUNT = 500
+const WEBHOOK_EVENTS = ['email.sent', 'email.delivered', 'email.received']
+const FAILURES_SHOWN = 20
 const ENV = {
   MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: `127.0.0.1:${PORTS['465']}`,
   MAILHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
   MAILHORN_SMTP_INBOUND_MTA_STS: 'off',
+  MAILHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK: 'true',
 }
 const COLUMNS: Column[] = [
   { figure: 'anonMb', title: 'anonymous memory, at most, MB', digits: 0 },
@@ -48,27 +65,43 @@ const COLUMNS: Column[] = [
   { figure: 'isAlive', title: 'service lives', digits: 0 },
 ]
 
-async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, rounds, count, only } = options
+type Measure = (
+  part: string,
+  ours: MailhornContender,
+  machine: MemoryCgroup,
+) => Promise<Measurement['figures']>
+
+function run(options: ScenarioOptions): Promise<Findings> {
+  const { folder, count } = options
+  return onMachines(options, ['idle', ...DOORS, 'all'], (part, ours, machine) => {
+    if (part === 'idle') return idle(ours, machine)
+    const doors = part === 'all' ? DOORS : [part as Door]
+    return withSink(folder, sink => burst({ ours, machine, sink, doors, count }))
+  })
+}
+
+function runMix(options: ScenarioOptions): Promise<Findings> {
+  return onMachines(options, ['mix'], (_, ours, machine) =>
+    withSink(options.folder, () => everydayMail(ours, machine, options.count)),
+  )
+}
+
+async function onMachines(
+  options: ScenarioOptions,
+  parts: readonly string[],
+  measure: Measure,
+): Promise<Findings> {
+  const { folder, rounds, only } = options
   const unbound = await prepareNetwork(folder, 1)
   const measurements: Measurement[] = []
-  const add = (contender: string, figures: Measurement['figures']) => {
-    measurements.push({ contender, figures })
-    console.log(JSON.stringify({ contender, ...figures }))
-  }
   for (let round = 1; round <= rounds; round++)
     for (const machineMib of MACHINES_MIB)
-      for (const part of ['idle', ...DOORS, 'all']) {
-        const name = `${machineMib} MB, ${part}`
-        if (only && !name.includes(only)) continue
-        add(
-          name,
-          await onMachine(options, machineMib, (ours, machine) => {
-            if (part === 'idle') return idle(ours, machine)
-            const doors = part === 'all' ? DOORS : [part as Door]
-            return withSink(folder, sink => burst({ ours, machine, sink, doors, count }))
-          }),
-        )
+      for (const part of parts) {
+        const contender = `${machineMib} MB, ${part}`
+        if (only && !contender.includes(only)) continue
+        const figures = await onMachine(options, machineMib, (ours, machine) => measure(part, ours, machine))
+        measurements.push({ contender, figures })
+        console.log(JSON.stringify({ contender, ...figures }))
       }
   await unbound.end()
   return { columns: COLUMNS, measurements }
@@ -132,6 +165,35 @@ async function burst({ ours, machine, sink, doors, count }: Burst) {
   }
 }
 
+/** Sends the mix with a broadcast to 500 about every three minutes, while a webhook hears of all events. */
+async function everydayMail(ours: MailhornContender, machine: MemoryCgroup, seconds: number) {
+  const hooks = new Worker(new URL('../kit/hook-sink.ts', import.meta.url))
+  const [port] = (await once(hooks, 'message')) as [number]
+  const call = await signedIn(ours)
+  await call('POST', '/webhooks', { url: `http://127.0.0.1:${port}/`, events: WEBHOOK_EVENTS })
+  const broadcasts: string[] = []
+  for (let at = BROADCAST_EVERY_S; at < seconds; at += BROADCAST_EVERY_S)
+    broadcasts.push((await draftTo(call, { name: `${at}`, count: BROADCAST_COUNT, domainCount: 1 })).id)
+  const watch = watchPeaks(ours, machine)
+  const { apiKey } = ours.access()
+  const ports = [PORTS.api, PORTS['465'], PORTS['25']]
+  const token = call.headers.authorization.replace('Bearer ', '')
+  const args = [MIX_SENDER, seconds, ...ports, apiKey, token, ...broadcasts].map(String)
+  const result = JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as LargeResult
+  const peaks = watch.stop()
+  await hooks.terminate()
+  if (result.failures.length > 0) console.log(result.failures.slice(0, FAILURES_SHOWN).join('\n'))
+  const stored = countOf(ours, 'emails where broadcast_id is null') + countOf(ours, 'inbound_messages')
+  return {
+    ...peaks,
+    accepted: result.accepted,
+    refused: result.refused,
+    failed: result.failures.length,
+    lost: Math.max(0, result.accepted - stored),
+    ...fate(ours, machine),
+  }
+}
+
 async function send(door: Door, count: number, apiKey: string): Promise<LargeResult> {
   const args = [SENDER, door, count, FILE_BYTES, PORTS[door], apiKey].map(String)
   return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as LargeResult
@@ -141,9 +203,10 @@ function fate(ours: MailhornContender, machine: MemoryCgroup) {
   return { kills: machine.killCount(), isAlive: Number(ours.weigh().rssBytes > 0) }
 }
 
-function countOf(ours: MailhornContender, table: string): number {
+/** @param rows a table, with the condition of its rows if not all count */
+function countOf(ours: MailhornContender, rows: string): number {
   const database = new Database(ours.databaseFile(), { readonly: true })
-  const row = database.prepare(`select count(*) as count from ${table}`).get()
+  const row = database.prepare(`select count(*) as count from ${rows}`).get()
   database.close()
   return (row as { count: number }).count
 }
