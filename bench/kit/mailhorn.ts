@@ -39,7 +39,11 @@ const ADMIN = 'admin@mailhorn.test'
 const HTTP = { host: '127.0.0.1', port: 3990 }
 export const DNS = { host: '127.0.0.1', port: 5390 }
 /** Environment that `npm start` sets. */
-const PROCESS = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: 'node_modules/.cache/mailhorn' }
+const PROCESS = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  NODE_COMPILE_CACHE: 'node_modules/.cache/mailhorn',
+}
 const SETTINGS = {
   MAILHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
   MAILHORN_DNS_LISTEN: `${DNS.host}:${DNS.port}`,

@@ -48,14 +48,16 @@ function readSettings() {
   process.loadEnvFile(SETTINGS_FILE)
 }
 
-/** The C library reads the number of its memory arenas only when a program starts. */
+/** The C library reads how it is to use memory only when a program starts. */
+const MEMORY = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '1048576' }
+
 function prepareService(options: readonly string[]) {
   if (options.length > 1 || (options.length === 1 && options[0] !== '--no-migrate'))
     end('serve takes no option but --no-migrate; settings are environment variables', 2)
   if (options.length === 1) process.env.MAILHORN_DATABASE_MIGRATE = 'false'
-  if (process.env.MALLOC_ARENA_MAX) return
-  process.env.MALLOC_ARENA_MAX = '1'
-  process.execve!(process.execPath, [process.execPath, ...args], process.env as Record<string, string>)
+  if (Object.keys(MEMORY).every(name => process.env[name])) return
+  const environment = { ...MEMORY, ...process.env } as Record<string, string>
+  process.execve!(process.execPath, [process.execPath, ...args], environment)
 }
 
 /** @returns the folder with the program */

@@ -5,6 +5,7 @@
 
 import type { Config } from '../config/config.ts'
 import type { SettingInForce } from '../config/in-force.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../interfaces/api/emails/send-work.ts'
 import type { AdjustableClock } from '../lib/adjustable-clock.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
@@ -231,5 +232,5 @@ function openLargeInput(machineBytes: number, { clock, log }: { clock: Clock; lo
       { event: 'memory_small', bytes: machineBytes },
       `The service may use ${mib(machineBytes)} MB of memory and needs ${mib(NEEDED_BYTES)} MB`,
     )
-  return new MemoryBudget(largeInputBytes(machineBytes), clock)
+  return new MemoryBudget(largeInputBytes(machineBytes), clock, SEND_BODY_LIMIT_BYTES)
 }

@@ -29,12 +29,24 @@ export function collectGarbageWhenIdle(): void {
 
 /** @returns the function to call every few seconds */
 export function idleCollector(heap: OwnHeap): () => void {
+  return collectorFrom(heap, RECLAIMABLE_BYTES_MIN, () => heap.utilization() < IDLE_UTILIZATION_MAX)
+}
+
+/**
+ * @param reclaimableBytes growth since the smallest size that is worth a collection
+ * @param mayCollect whether this is a moment to collect
+ * @returns the function that collects garbage if the heap has grown so much
+ */
+export function collectorFrom(
+  heap: Pick<OwnHeap, 'heldBytes' | 'collect'>,
+  reclaimableBytes: number,
+  mayCollect = () => true,
+): () => void {
   let needed = heap.heldBytes()
   return () => {
     const held = heap.heldBytes()
     needed = Math.min(needed, held)
-    const isIdle = heap.utilization() < IDLE_UTILIZATION_MAX
-    if (!isIdle || held < needed + RECLAIMABLE_BYTES_MIN) return
+    if (!mayCollect() || held < needed + reclaimableBytes) return
     heap.collect()
     needed = heap.heldBytes()
   }

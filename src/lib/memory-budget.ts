@@ -65,9 +65,10 @@ export class MemoryBudget {
   readonly #maxBytes: number
   readonly #clock: Clock
 
-  constructor(maxBytes: number, clock: Clock) {
+  /** @param ownerBytesMin what one owner may hold in any case: no larger input fits into a smaller share */
+  constructor(maxBytes: number, clock: Clock, ownerBytesMin = 0) {
     this.#maxBytes = maxBytes
-    this.ownerBytesMax = Math.floor(maxBytes * OWNER_SHARE)
+    this.ownerBytesMax = Math.min(maxBytes, Math.max(ownerBytesMin, Math.floor(maxBytes * OWNER_SHARE)))
     this.#room = new FairSemaphore(maxBytes, this.ownerBytesMax, WAITING)
     this.#clock = clock
   }

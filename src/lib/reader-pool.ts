@@ -7,6 +7,7 @@
 import { type Clock, within } from './clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { OnDemandWorker } from './on-demand-worker.ts'
+import { ADD_PIECES, type PiecesBatch } from './serve-process.ts'
 import { createWorkerProcess, type WorkerProcessOptions } from './worker-process.ts'
 import { WorkerEnded } from './worker-rpc.ts'
 
@@ -19,6 +20,8 @@ export interface ReaderJob {
   sizeBytes: number
   /** Creates the input. Called when a process is ready for the job. */
   load(): Promise<unknown>
+  /** Large part of the input, which the function takes with `takePieces` of `serve-process.ts`. */
+  pieces?: readonly Uint8Array[]
 }
 
 export interface ReaderPool {
@@ -41,6 +44,7 @@ const PROCESS_COUNT = 2
 /** Larger jobs leave one process free for small jobs. */
 const SMALL_JOB_BYTES_MAX = 1024 * 1024
 const JOB_MS_MAX = 20_000
+const BATCH_BYTES_MIN = 1024 * 1024
 
 interface Waiting extends ReaderJob {
   begin(process: OnDemandWorker): void
@@ -79,7 +83,7 @@ class Pool implements ReaderPool {
       await process.start()
       const input = await job.load()
       if (this.#isClosed) throw new WorkerEnded()
-      return await this.#within(process, process.call(job.name, input))
+      return await this.#within(process, call(process, job, input))
     } finally {
       if (isLarge(job)) this.#largeRunning -= 1
       this.#free.push(process)
@@ -112,6 +116,34 @@ class Pool implements ReaderPool {
       next.begin(this.#free.pop()!)
     }
   }
+}
+
+/**
+ * Pieces are sent one batch after the other, since a message between processes exists up to three times in
+ * each of them. The call follows the last batch at once.
+ */
+async function call(process: OnDemandWorker, { name, pieces = [] }: ReaderJob, input: unknown) {
+  let sent: Promise<unknown> | undefined
+  for (const batch of batchesOf(pieces)) {
+    await sent
+    sent = process.call(ADD_PIECES, { isFirst: sent === undefined, pieces: batch } satisfies PiecesBatch)
+  }
+  const [output] = await Promise.all([process.call(name, input), sent])
+  return output
+}
+
+function* batchesOf(pieces: readonly Uint8Array[]): Generator<Uint8Array[]> {
+  let batch: Uint8Array[] = []
+  let bytes = 0
+  for (const piece of pieces) {
+    batch.push(piece)
+    bytes += piece.length
+    if (bytes < BATCH_BYTES_MIN) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
 }
 
 function isLarge({ sizeBytes }: ReaderJob): boolean {

@@ -3,6 +3,7 @@
  * the process.
  */
 import { writeFileSync } from 'node:fs'
+import { collectorFrom, ownHeap } from './idle-gc.ts'
 import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
 
 /**
@@ -11,8 +12,23 @@ import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
  */
 const OOM_SCORE_ADJUSTMENT = '500'
 
+/** A job leaves several times its input behind, which the next one would come on top of. */
+const GARBAGE_BYTES_MAX = 32 * 1024 * 1024
+
 /** Function that the parent process calls to learn that calls are served. */
 export const IS_READY = 'isReady'
+
+/** Function that is called with the pieces of the input before the function that takes them. */
+export const ADD_PIECES = 'addPieces'
+
+export interface PiecesBatch {
+  /** Pieces of an earlier input that was never read are dropped. */
+  isFirst: boolean
+  pieces: readonly Uint8Array[]
+}
+
+/** Returns the pieces of the input, and holds them no longer. */
+export type TakePieces = () => Uint8Array[]
 
 /**
  * Serves calls as long as the parent process lives. Signals that a terminal or a service manager sends to the
@@ -20,7 +36,7 @@ export const IS_READY = 'isReady'
  *
  * @param open creates the functions from the data that the parent sent
  */
-export function serveProcess<D>(open: (data: D) => Callable): void {
+export function serveProcess<D>(open: (data: D, takePieces: TakePieces) => Callable): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.on('disconnect', () => process.exit())
   if (process.platform === 'linux')
@@ -29,12 +45,19 @@ export function serveProcess<D>(open: (data: D) => Callable): void {
     } catch {
       // containers may mount /proc read-only; the system then chooses which process it kills first
     }
+  const collect = collectorFrom(ownHeap(), GARBAGE_BYTES_MAX)
   process.once('message', data => {
     const channel: CallChannel = {
       on: (event, listener) => process.on(event === 'close' ? 'disconnect' : 'message', listener),
       // A message that cannot be sent has no receiver any more; 'disconnect' follows.
-      postMessage: message => void process.send!(message, undefined, undefined, () => {}),
+      postMessage: message => void process.send!(message, undefined, undefined, collect),
     }
-    serveCalls(channel, { ...open(data as D), [IS_READY]: async () => {} })
+    let pieces: Uint8Array[] = []
+    const takePieces = () => pieces.splice(0)
+    const addPieces = async (batch: PiecesBatch) => {
+      pieces = batch.isFirst ? [...batch.pieces] : [...pieces, ...batch.pieces]
+    }
+    const functions = open(data as D, takePieces)
+    serveCalls(channel, { ...functions, [ADD_PIECES]: addPieces, [IS_READY]: async () => {} })
   })
 }

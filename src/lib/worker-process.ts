@@ -44,7 +44,8 @@ const STDERR_KEPT_BYTES = 2_000
 /**
  * Environment variables that the child inherits. It needs none of the secrets in the service's environment.
  */
-const INHERITED = /^(?:NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|MALLOC_ARENA_MAX|TZ|LANG|LC_\w+|PG\w+|PATH)$/
+const INHERITED =
+  /^(?:NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_|TZ|LANG|LC_\w+|PG\w+|PATH)$/
 
 export function createWorkerProcess(options: WorkerProcessOptions): OnDemandWorker {
   const { name, metrics, log } = options

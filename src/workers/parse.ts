@@ -26,7 +26,7 @@ export interface ReaderProcessData {
   mailHost: string
 }
 
-serveProcess<ReaderProcessData>(({ location, mailHost }) => {
+serveProcess<ReaderProcessData>(({ location, mailHost }, takePieces) => {
   const { db, find, blobs } = openReader(location)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(find),
@@ -40,7 +40,7 @@ serveProcess<ReaderProcessData>(({ location, mailHost }) => {
   return {
     [READ_MAIL]: async ({ blobHash }: StoredMail) => readInbound(await blobs.read(db, blobHash), mailHost),
     [READ_REPORT]: async (bytes: Uint8Array) => readReport(bytes, reporting),
-    [READ_SUBMISSION]: (job: ReadingJob) => doReadingJob(job, preparation),
-    [READ_BODY]: (job: BodyJob) => doBodyJob(job, preparation),
+    [READ_SUBMISSION]: (job: ReadingJob) => doReadingJob(job, takePieces, preparation),
+    [READ_BODY]: (job: BodyJob) => doBodyJob(job, takePieces, preparation),
   }
 })

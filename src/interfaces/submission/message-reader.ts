@@ -59,7 +59,7 @@ export function createMessageReader({
       const messageName = idText(newId(now))
       const trace = { client: hidesOrigin ? null : client, by: mailHost, protocol, id: messageName, at: now }
       const job: ReadingJob = {
-        ...{ accountId, pieces, recipients, dsn, now, messageName, hidesOrigin },
+        ...{ accountId, recipients, dsn, now, messageName, hidesOrigin },
         received: receivedField(trace),
         inParts: true,
       }
@@ -68,6 +68,7 @@ export function createMessageReader({
         (await readers.run({
           ...{ name: READ_SUBMISSION, owner: idKey(accountId), sizeBytes },
           load: async () => job,
+          pieces,
         })) as ReadingAnswer
       const answer = await run(job)
         .catch(error => {

@@ -1,6 +1,7 @@
 /** Runs in the reader process: parses a submitted message and prepares its email for storage. */
 
 import type { Id } from '../../lib/ids.ts'
+import type { TakePieces } from '../../lib/serve-process.ts'
 import type { Preparation } from '../../pipeline/accept/prepare.ts'
 import type { PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../pipeline/accept/refusal.ts'
@@ -10,7 +11,6 @@ import { partsOf, readMessage, type Submitted } from './read-message.ts'
 
 export interface ReadingJob extends Omit<Submitted, 'octets'> {
   accountId: Id
-  pieces: readonly Uint8Array[]
   /** Whether texts and attachments are extracted for display. */
   inParts: boolean
 }
@@ -27,10 +27,11 @@ export type ReadingAnswer = ReadSubmission | Refusal | { unavailable: string }
 const ENDPOINT = 'smtp'
 
 export async function doReadingJob(
-  { accountId, pieces, inParts, ...facts }: ReadingJob,
+  { accountId, inParts, ...facts }: ReadingJob,
+  takePieces: TakePieces,
   preparation: Pick<Preparation, 'email'>,
 ): Promise<ReadingAnswer> {
-  const octets = Buffer.concat(pieces)
+  const octets = Buffer.concat(takePieces())
   const read = await readMessage({ octets, ...facts }, inParts ? partsOf : null)
   if (isRefusal(read)) return read
   const idempotency = read.idempotency && { endpoint: ENDPOINT, ...read.idempotency }

@@ -13,9 +13,9 @@ test('the limit of a control group counts where there is one', () => {
 
 for (const [machine, large] of [
   [256, 32],
-  [512, 64],
-  [1_024, 192],
-  [2_048, 448],
+  [512, 32],
+  [1_147, 99],
+  [2_056, 200],
   [65_536, 480],
 ] as const)
   test(`of ${machine} MB, large bodies and messages get ${large} MB`, () => {

@@ -54,6 +54,20 @@ test('reader pool: an error of the function is passed with its message', async t
   assert.is(((await failure(readers.run(job('fail', 'no such thing')))) as Error).message, 'no such thing')
 })
 
+test('reader pool: a function takes the pieces of its own job, in their order', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  const letters = [...'abcdefgh'].map(letter => letter.repeat(MIB / 2))
+  const pieces = letters.map(text => Buffer.from(text))
+  // pieces that no function takes do not reach the next job of the process
+  assert.is(await readers.run({ ...job('echo', 1), pieces }), 1)
+  const found = await readers.run({ ...job('joined', 'facts'), pieces })
+  assert.equal(found, { input: 'facts', text: letters.join('') })
+  assert.equal(await readers.run({ ...job('joined'), pieces: [Buffer.from('x')] }), {
+    input: null,
+    text: 'x',
+  })
+})
+
 test('reader pool: a job is not started when no process can be', async t => {
   const missing = new URL('./no-such-file.ts', import.meta.url)
   const readers = await t.using(openReaders({ entry: missing }))

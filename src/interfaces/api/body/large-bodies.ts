@@ -27,9 +27,13 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>, budget: Memo
    * The process may have died for another reason, such as a lack of memory on the host. The job is therefore
    * tried twice.
    */
-  const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
-    const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)
-    const run = () => readers.run({ name: READ_BODY, owner, sizeBytes, load: async () => job })
+  const readTwice = async (
+    owner: string,
+    pieces: readonly Uint8Array[],
+    job: BodyJob,
+  ): Promise<BodyAnswer> => {
+    const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
+    const run = () => readers.run({ name: READ_BODY, owner, sizeBytes, load: async () => job, pieces })
     const answer = await run().catch(error => {
       if (error instanceof ProcessDied) return run()
       throw error
@@ -42,7 +46,7 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>, budget: Memo
     enter: (owner, bytes) => reserve(budget, owner, bytes),
     async read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W) {
       try {
-        return readAnswer(await readTwice(owner, { pieces, work })) as BodyOf<W>
+        return readAnswer(await readTwice(owner, pieces, { work })) as BodyOf<W>
       } catch (error) {
         if (error instanceof ProcessNotStarted || error instanceof ProcessKilled) throw tooMuch()
         if (error instanceof ProcessDied || error instanceof JobTooLong) throw unreadable()

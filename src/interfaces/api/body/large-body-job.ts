@@ -1,4 +1,5 @@
 /** Job and answer of the child process that parses large bodies. */
+import type { TakePieces } from '../../../lib/serve-process.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { withOwnMemory } from '../../../pipeline/accept/transferables.ts'
 import { StorageUnavailable } from '../../../store/model/command.ts'
@@ -8,8 +9,6 @@ import type { BodyWork, SendBody } from '../route/route.ts'
 import { parseLargeJson } from './json.ts'
 
 export interface BodyJob {
-  /** Blocks of the body in order. */
-  pieces: readonly Uint8Array[]
   work: BodyWork
 }
 
@@ -19,9 +18,13 @@ export type BodyAnswer =
   | { refused: Pick<ApiError, 'status' | 'errorName' | 'message' | 'errors'> }
   | { unavailable: string }
 
-export async function doBodyJob({ pieces, work }: BodyJob, preparation: Preparation): Promise<BodyAnswer> {
+export async function doBodyJob(
+  { work }: BodyJob,
+  takePieces: TakePieces,
+  preparation: Preparation,
+): Promise<BodyAnswer> {
   try {
-    const body = await doBodyWork(parseLargeJson(Buffer.concat(pieces)), work, preparation)
+    const body = await doBodyWork(parseLargeJson(Buffer.concat(takePieces())), work, preparation)
     return { body, isSend: work !== null }
   } catch (error) {
     return answerOf(error)
