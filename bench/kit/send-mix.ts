@@ -21,7 +21,7 @@ const everySecond = [small, small, small, small, file, submitted, received]
 
 const endsAt = performance.now() + Number(seconds) * SECOND_MS
 const broadcastEveryMs = (Number(seconds) * SECOND_MS) / (broadcasts.length + 1)
-await Promise.all([sendMail(), look(), sendBroadcasts()])
+await Promise.all([sendMail(), pollDashboard(), sendBroadcasts()])
 console.log(JSON.stringify(result))
 
 async function sendMail() {
@@ -33,7 +33,7 @@ async function sendMail() {
   await Promise.all(sent)
 }
 
-async function look() {
+async function pollDashboard() {
   while (performance.now() < endsAt) {
     for (const path of PAGES) await ask('GET', path)
     await pause(LOOK_EVERY_MS)
