@@ -8,7 +8,7 @@ import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import { type ConsentBook, openConsentBook, type TopicMail } from '../../resources/contacts/consent.ts'
 import { type DomainBan, isBanned, listDomainBans } from '../../resources/domains/banned.ts'
-import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
+import { acceptsMail, SENDING_COLUMNS, whyNotSent } from '../../resources/domains/status.ts'
 import {
   LINKING,
   type LinkingDomain,
@@ -203,11 +203,7 @@ function refuseUnverified(
 }
 
 function notVerified(name: string, domain: KnownDomain | undefined): Refusal {
-  const message = domain
-    ? (sendingDisabled(name, domain) ??
-      `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`)
-    : `The ${name} domain in \`from\` is not registered. Add and verify the domain, then retry.`
-  return refuseField('domain_not_verified', 'from', message)
+  return refuseField('domain_not_verified', 'from', whyNotSent(name, domain))
 }
 
 async function lookUpDomains(tx: Tx, inputs: readonly AcceptInput[]): Promise<Map<string, KnownDomain>> {

@@ -35,6 +35,7 @@ import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
+import { refuseSender } from './state.ts'
 
 /** A broadcast with the counts of its emails. */
 export interface BroadcastDetail {
@@ -161,6 +162,7 @@ export class Broadcasts {
     const present = await listPropertyKeys(db, broadcast.audienceId)
     const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
     const findings = [
+      ...(await senderFindings(db, broadcast)),
       ...(await linkFindings(this.#options, broadcast)),
       ...lintBroadcast(broadcast, known, keys),
       ...((await countsOpens(db, broadcast)) ? trackingFindings(broadcast.html) : []),
@@ -221,6 +223,12 @@ async function countsOpens(db: Db, { accountId, sender }: StoredBroadcast): Prom
     .where('name', '=', senderDomain(sender))
     .executeTakeFirst()
   return domain?.openTracking === 1
+}
+
+async function senderFindings(db: Db, { accountId, sender }: StoredBroadcast): Promise<LintFinding[]> {
+  const refusal = await refuseSender(db, accountId, sender)
+  if (!refusal) return []
+  return [{ rule: 'sender_domain', severity: 'error', part: 'from', line: null, message: refusal.message }]
 }
 
 async function linkFindings(

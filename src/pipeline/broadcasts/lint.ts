@@ -19,6 +19,7 @@ import { contentToSend } from './texts.ts'
 import { mayBeKey } from './unusual-names.ts'
 
 export const LINT_RULES = [
+  'sender_domain',
   'missing_text',
   'missing_unsubscribe',
   'too_large',
@@ -38,7 +39,7 @@ export const LINT_RULES = [
 ] as const
 type LintRule = (typeof LINT_RULES)[number]
 
-export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text', 'links'] as const
+export const LINT_PARTS = ['from', 'subject', 'html', 'text', 'preview_text', 'links'] as const
 type LintPart = (typeof LINT_PARTS)[number]
 
 export interface LintFinding {

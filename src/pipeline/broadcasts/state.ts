@@ -2,7 +2,7 @@
 
 import type { Id } from '../../lib/ids.ts'
 import { isBanned, listDomainBans } from '../../resources/domains/banned.ts'
-import { acceptsMail, SENDING_COLUMNS } from '../../resources/domains/status.ts'
+import { acceptsMail, SENDING_COLUMNS, whyNotSent } from '../../resources/domains/status.ts'
 import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
@@ -10,7 +10,7 @@ import { tagFault } from '../../resources/templates/limits.ts'
 import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import type { Tx } from '../../store/model/command.ts'
 import { findOwn, type OwnKey } from '../../store/model/own-row.ts'
-import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/model/schema.ts'
+import type { BroadcastRow, BroadcastStatus, Db, DomainRow } from '../../store/model/schema.ts'
 import { ACCOUNT_SUSPENDED, type Refusal, refuseBanned, refuseField } from '../accept/refusal.ts'
 import { BROADCAST_DUE } from './broadcast-rows.ts'
 import { isStarter } from './starter.ts'
@@ -76,14 +76,21 @@ export async function refuseUnsendable(
   if (inPreview) return refuseField('invalid_field', 'preview_text', `\`preview_text\` ${inPreview.fault}.`)
   const [account] = await tx.rows.find('accounts', [{ id: accountId }], ['suspendedAt'])
   if (typeof account?.suspendedAt === 'number') return ACCOUNT_SUSPENDED
+  return refuseSender(tx.db, accountId, sender)
+}
+
+/** Refusal if no broadcast can be sent from the domain of the sender. */
+export async function refuseSender(db: Db, accountId: Id, sender: string): Promise<Refusal | undefined> {
   const name = senderDomain(sender)
-  if (isBanned(await listDomainBans(tx.db), name)) return refuseBanned(name)
-  if (await findSendingDomain(tx, accountId, sender)) return undefined
-  return refuseField(
-    'domain_not_verified',
-    'from',
-    `The ${name} domain in \`from\` is not verified, or sending from it is disabled. Check the domain, then retry.`,
-  )
+  if (isBanned(await listDomainBans(db), name)) return refuseBanned(name)
+  const domain = await db
+    .selectFrom('domains')
+    .select(SENDING_COLUMNS)
+    .where('accountId', '=', accountId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (domain && acceptsMail(domain)) return undefined
+  return refuseField('domain_not_verified', 'from', whyNotSent(name, domain))
 }
 
 const UNTOUCHED = refuseField(

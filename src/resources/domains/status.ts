@@ -80,6 +80,19 @@ export function acceptsMail({ status, sending }: Pick<DomainRow, (typeof SENDING
   return maySend(status) && sending === 1
 }
 
+/**
+ * Returns why mail from a domain is not accepted, and what to do, as a message about the parameter `from`.
+ * @param domain undefined if the account has no domain of this name
+ */
+export function whyNotSent(name: string, domain: Pick<DomainRow, 'status'> | undefined): string {
+  if (!domain)
+    return `The ${name} domain in \`from\` is not registered. Add and verify the domain, then retry.`
+  return (
+    sendingDisabled(name, domain) ??
+    `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`
+  )
+}
+
 /** Returns why a domain that is registered does not accept mail, if its owner has disabled sending. */
 export function sendingDisabled(name: string, { status }: Pick<DomainRow, 'status'>): string | undefined {
   return maySend(status)

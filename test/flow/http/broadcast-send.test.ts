@@ -330,7 +330,33 @@ test('links, loopback: faults of the content are refused first', async () => {
   const draft = await draftFor(await audienceOf(SIMULATED, REAL), { from: 'ann@unknown.example' })
   const { status, body } = await call('POST', `/broadcasts/${draft.id}/send`, { version: draft.version })
   assert.equal([status, body.name], [403, 'validation_error'])
-  assert.match(body.message, 'The unknown.example domain in `from` is not verified')
+  assert.match(body.message, 'The unknown.example domain in `from` is not registered')
+})
+
+test('a sender whose domain may not send: lint says why, as sending does', async () => {
+  const { call, audienceOf, draftFor } = shared
+  await call('POST', '/domains', { name: 'pending.example' })
+  const { body: off } = await call('POST', '/domains', { name: 'off.example' })
+  await call('PATCH', `/domains/${off.id}`, { capabilities: { sending: 'disabled' } })
+  const audience = await audienceOf(SIMULATED)
+  for (const [name, why] of [
+    ['unknown.example', 'not registered'],
+    ['pending.example', 'not verified'],
+    ['off.example', 'not verified'],
+    ['here.example', undefined],
+  ]) {
+    const { id, version } = await draftFor(audience, { from: `ann@${name}` })
+    const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body
+    const found = findings.filter(({ part }: Finding) => part === 'from')
+    if (!why) {
+      assert.equal(found, [])
+      continue
+    }
+    const { body: refused } = await call('POST', `/broadcasts/${id}/send`, { version })
+    assert.match(refused.message, why)
+    const finding = { rule: 'sender_domain', severity: 'error', part: 'from', line: null }
+    assert.equal(found, [{ ...finding, message: refused.message }])
+  }
 })
 
 test('links, loopback: a broadcast to simulator contacts only is sent', async () => {

@@ -1,5 +1,6 @@
 /** Dialogs to send a test of a broadcast, and to review it before it is sent or scheduled. */
 import { useEffect, useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import { ApiError, call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
@@ -17,6 +18,7 @@ import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
 import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
+import { plainWords } from '../labels/faults.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { fullTime, timeZone } from '../labels/time.ts'
 import { useAudienceWords } from './broadcast-audience.ts'
@@ -58,7 +60,12 @@ interface ReviewProps {
 }
 
 /** Rules whose findings make the API refuse the broadcast. */
-const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
+const REFUSED_RULES: ReadonlySet<string> = new Set([
+  'sender_domain',
+  'starter_text',
+  'unreachable_links',
+  'unsupported_tag',
+])
 /** Time in which sending can be undone. The server keeps the broadcast scheduled as long. */
 const UNDO_SECONDS = 30
 /** Rule of a broadcast without an unsubscribe link, which needs a reason. */
@@ -123,7 +130,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
             .filter(({ path }) => error.of(path) && path !== 'scheduled_at')
             .map(({ path, message }) => (
               <Note key={path} tone="bad" isNews>
-                <p>{path === 'version' ? CHANGED : message}</p>
+                <p>{path === 'version' ? CHANGED : plainWords(message)}</p>
               </Note>
             ))}
         </>
@@ -342,7 +349,9 @@ function Findings({ findings, isRefused }: FindingsProps) {
         <b>{isRefused ? 'This broadcast cannot be sent yet:' : 'Before you send it:'}</b>
       </p>
       {shown.map(({ rule, part, line, message }) => (
-        <p key={`${rule} ${part} ${line} ${message}`}>{message}</p>
+        <p key={`${rule} ${part} ${line} ${message}`}>
+          {plainWords(message)} {rule === 'sender_domain' && <Link href="/domains">View domains</Link>}
+        </p>
       ))}
     </Note>
   )
