@@ -68,6 +68,17 @@ const SMALL_TEXTS = `[...document.querySelectorAll('body *')].filter(element =>
   parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM?.().a ?? 1) < ${TEXT_PX_MIN - 0.05}
 ).map(element => element.outerHTML.slice(0, 120))`
 
+/** Returns tabs that scroll up and down, and badges that are not level with the buttons beside them. Runs in the browser. */
+const CROOKED = `[
+  ...[...document.querySelectorAll('.tabs')].filter(tabs => tabs.scrollHeight > tabs.clientHeight),
+  ...[...document.querySelectorAll('.row > .mark')].filter(mark => {
+    const middle = element => (element.getBoundingClientRect().top + element.getBoundingClientRect().bottom) / 2
+    const beside = [mark.previousElementSibling, mark.nextElementSibling].find(one => one?.matches('.button'))
+    if (!beside || beside.getBoundingClientRect().bottom < mark.getBoundingClientRect().top) return false
+    return Math.abs(middle(mark) - middle(beside)) > 1
+  }),
+].map(element => element.outerHTML.slice(0, 120))`
+
 /** Sums up the layout shifts of a page. Runs in the browser. */
 const COUNT_SHIFTS = `globalThis.shifted = 0; new PerformanceObserver(list => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
@@ -87,6 +98,7 @@ for (const viewport of [DESKTOP, PHONE])
       await page.waitForLoadState('networkidle')
       assert.ok(((await page.evaluate('shifted')) as number) < LAYOUT_SHIFT_MAX, `${name} shifts its content`)
       assert.equal(await page.evaluate(SMALL_TEXTS), [], name)
+      assert.equal(await page.evaluate(CROOKED), [], name)
       if (viewport === PHONE) {
         const heights = (await page.locator('.list tbody tr').evaluateAll(heightsOf)) as number[]
         assert.ok(Math.max(0, ...heights) <= TWO_LINES_PX, `${name}: ${heights}`)
@@ -137,6 +149,18 @@ test('lists on a phone: more than one action opens with a button', async t => {
   await row.getByRole('button', { name: 'Actions' }).click()
   await row.getByRole('button', { name: 'Reset password' }).click()
   await page.getByRole('dialog').getByText('all sessions of the user end').waitFor()
+})
+
+test('lists on a phone: numbers have their labels, and a search beside a button its own line', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/', { viewport: PHONE })
+  t.after(close)
+  await open(page, '/audiences')
+  const row = page.getByRole('row').filter({ hasText: 'Readers of the newsletter' })
+  const labels = await row.locator('.is-number .line').evaluateAll(labelsOf)
+  assert.equal(labels, ['"Contacts" " "', '"Unsubscribed" " "'])
+  await open(page, `/audiences/${scene.ids.audience}`)
+  const search = (await page.locator('.filters .search').boundingBox())!
+  assert.ok(search.width > PHONE.width * 0.8, `${search.width} px`)
 })
 
 test('lists on a phone: the filters open with one button, which counts those that are set', async t => {
@@ -250,6 +274,14 @@ interface Sizes {
 
 function heightsOf(rows: unknown[]): number[] {
   return rows.map(row => Math.round((row as { offsetHeight: number }).offsetHeight))
+}
+
+/** Labels that a phone shows before the numbers of a list. */
+function labelsOf(lines: unknown[]): string[] {
+  const { getComputedStyle: styleOf } = globalThis as unknown as {
+    getComputedStyle(line: unknown, part: string): { content: string }
+  }
+  return lines.map(line => styleOf(line, '::before').content)
 }
 
 async function open(page: Page, path: string) {

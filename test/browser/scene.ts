@@ -214,6 +214,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['emails', '/emails'],
     ['email', `/emails/${ids.delivered}`],
     ['bounced', `/emails/${ids.bounced}`],
+    ['delayed', `/emails/${ids.delayed}`],
     ['domains', '/domains'],
     ['domain', `/domains/${ids.pending}`],
     ['keys', '/keys'],

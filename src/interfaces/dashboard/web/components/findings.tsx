@@ -24,9 +24,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
             <b>{checkWords(check)}</b> {subject && <span class="mono quiet">{subject}</span>}
           </div>
           <Mark tone={STATUSES[status][1]}>{STATUSES[status][0]}</Mark>
-          <p class="quiet" style={{ gridColumn: '1 / -1' }}>
-            {message}
-          </p>
+          <p class="quiet">{message}</p>
           {advice && <p class="advice">How to fix: {advice}</p>}
         </li>
       ))}

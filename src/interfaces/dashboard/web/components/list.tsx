@@ -182,7 +182,7 @@ function Row<T>({
         </td>
       )}
       {columns.map((column, i) => (
-        <td key={column.head} class={classes[i]} data-label={column.head}>
+        <td key={column.head} class={classes[i]}>
           {place && column.kind !== 'acts' ? (
             // the keyboard needs one link in a row
             <Link href={place} class="cell" {...(i > 0 && { tabIndex: -1 })}>
@@ -231,12 +231,12 @@ function Acts<T>({ column: { cell, width }, row, isOpen, onOpen }: ActsProps<T>)
   )
 }
 
-function Content<T>({ column: { text, cell, second }, row }: { column: Column<T>; row: T }) {
+function Content<T>({ column: { head, text, cell, second }, row }: { column: Column<T>; row: T }) {
   const words = text?.(row)
   const more = second?.(row)
   return (
     <>
-      <span class="line" dir="auto" {...(words && { title: words })}>
+      <span class="line" dir="auto" data-label={head} {...(words && { title: words })}>
         {cell ? cell(row) : words || <span class="faint">–</span>}
       </span>
       {second && (

@@ -81,7 +81,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
             {status === 'scheduled' && (
               <>
                 {' '}
-                Scheduled for <Time at={scheduled_at} /> ({timeZone}).
+                It will be sent at <Time at={scheduled_at} /> ({timeZone}).
               </>
             )}
           </>

@@ -58,8 +58,8 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
           children: (
             <>
               Import a CSV file whose header row names the columns: <code>email</code>,{' '}
-              <code>first_name</code>, <code>last_name</code>; other columns become properties. You can also
-              add contacts one by one or with the API.
+              <code>first_name</code>, <code>last_name</code>, <code>unsubscribed</code>; other columns become
+              properties. You can also add contacts one by one or with the API.
             </>
           ),
         }}

@@ -122,7 +122,12 @@ function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProp
   const [, navigate] = useLocation()
   const limits = useLoad<Installation>('/installation').data?.rate_limits
   const of = (name: string) => totals[name] ?? 0
-  const rate = (name: string) => ({ value: percent(of(name)), was: former && percent(former[name] ?? 0) })
+  // without mail there were no rates
+  const hadMail = former !== undefined && (former.delivered ?? 0) + (former.bounced ?? 0) > 0
+  const rate = (name: string) => ({
+    value: percent(of(name)),
+    was: hadMail ? percent(former[name] ?? 0) : undefined,
+  })
   const emails = (status = '') => withQuery('/emails', { status, created_after: metrics.start_date })
   const isUsed = of('delivered') + of('bounced') > 0
   return (

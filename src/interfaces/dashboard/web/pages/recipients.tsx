@@ -18,7 +18,7 @@ import { clockTime } from '../labels/time.ts'
 export function Reason({ explanation: { code, summary, action, next_attempt_at } }: ReasonProps) {
   return (
     <>
-      {summary}
+      {/[.!?]$/.test(summary) ? summary : `${summary}.`}
       {action && ` ${action}`}
       {next_attempt_at && code !== 'scheduled' && (
         <>
@@ -79,6 +79,9 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
         <span class="row">
           {isOperator() && WAITING.has(status) && (
             <Link href={withQuery('/queue', { domain: domainIn(address) })}>View queue</Link>
+          )}
+          {explanation.code === 'suppressed' && explanation.action && (
+            <Link href={withQuery('/suppressions', { q: address })}>View suppression</Link>
           )}
           <WaitingActs {...{ email, recipient, reload }} />
           <Mark tone={tone}>{label}</Mark>

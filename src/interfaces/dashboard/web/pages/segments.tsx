@@ -1,6 +1,6 @@
 /** Segments of an audience: contacts that match a set of filters. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from '../api/client.ts'
+import { ApiError, call, withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
@@ -63,6 +63,7 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
         list={segments}
         columns={columns}
         keyOf={({ id }) => id}
+        href={({ id }) => withQuery(`/audiences/${audience.id}`, { segment: id })}
         empty={{
           icon: 'audiences',
           title: 'No segments yet',

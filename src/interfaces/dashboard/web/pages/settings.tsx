@@ -126,7 +126,9 @@ function AboutCard() {
           ['Version', data?.version ?? '…'],
           [
             'Keyboard shortcuts',
-            '/ focuses the search. g followed by o, e, d, t, k or q opens the overview, emails, domains, templates, API keys or queue.',
+            <span key="keys">
+              Press <kbd>?</kbd> to list them.
+            </span>,
           ],
         ]}
       />

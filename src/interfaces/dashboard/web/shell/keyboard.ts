@@ -45,6 +45,10 @@ export function useKeyboard(go: (path: string) => void): void {
     const press = (event: KeyboardEvent) => {
       if (event.altKey) return
       if (event.ctrlKey || event.metaKey) return pressWithControl(event)
+      if (isSearch(event.target) && ['Enter', 'ArrowDown'].includes(event.key)) {
+        event.preventDefault()
+        return focusRow(1)
+      }
       if (isWriting(event.target)) return
       const path = Date.now() < goingUntil && ownPlaces().find(({ key }) => key === event.key)?.path
       goingUntil = event.key === 'g' && !path ? Date.now() + BETWEEN_MS : 0
@@ -90,6 +94,10 @@ function focusRow(step: 1 | -1): void {
 export function focusFirstRow(): void {
   const row = document.querySelector<HTMLElement>('main .list tbody :is(a.cell, a, button)')
   ;(row ?? document.getElementById('page'))?.focus()
+}
+
+function isSearch(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('[data-search]')
 }
 
 function isWriting(target: EventTarget | null): boolean {

@@ -1,0 +1,138 @@
+/** What stops somebody who uses the dashboard for the first time. */
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('first use of the dashboard')
+const ZONE = `
+  there.example      MX 10 mx.there.example
+  mx.there.example   A 127.0.0.2
+`
+let mx: FakeMx
+let mailhorn: Mailhorn
+let browser: TestBrowser
+let page: Page
+let faults: string[]
+test.before(async () => {
+  buildDashboard()
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
+  browser = await startBrowser()
+  const opened = await browser.signIn(mailhorn)
+  page = opened.page
+  faults = opened.faults
+})
+test.after(async () => {
+  await browser.close()
+  await mailhorn.close()
+  await mx.close()
+})
+
+test('a week is not compared with a week without mail', async () => {
+  const id = await send('ann@there.example')
+  await mailhorn.emailWhen(id, 'delivered')
+  await goTo('/')
+  const figures = page.locator('.figures')
+  await figures.getByText('was 0', { exact: true }).waitFor()
+  assert.match(await figures.innerText(), /100 %/)
+  assert.not.match(await figures.innerText(), /was 0 %/)
+})
+
+test('an email to a suppressed address leads to the suppression', async () => {
+  await api('/suppressions', { email: 'gone@there.example' })
+  await api('/suppressions', { email: 'other@there.example' })
+  const id = await send('gone@there.example')
+  await goTo(`/emails/${id}`)
+  await page.getByRole('link', { name: 'View suppression' }).click()
+  await page.getByRole('button', { name: 'Remove gone@there.example' }).waitFor()
+  assert.is(await page.locator('.list tbody tr').count(), 1)
+})
+
+test('a segment leads to its contacts', async () => {
+  const { id } = await api('/audiences', { name: 'Readers' })
+  for (const [email, plan] of [
+    ['ann@there.example', 'pro'],
+    ['ben@there.example', 'free'],
+  ])
+    await api(`/audiences/${id}/contacts`, { email, properties: { plan } })
+  const filters = [{ field: 'properties.plan', op: 'eq', value: 'pro' }]
+  await api(`/audiences/${id}/segments`, { name: 'Customers', filters })
+  await goTo(`/audiences/${id}?view=segments`)
+  await page.getByText('Customers').click()
+  await page.getByRole('link', { name: 'ann@there.example' }).waitFor()
+  assert.is(await page.getByText('ben@there.example').count(), 0)
+  assert.is(await page.getByRole('tab', { name: 'Contacts' }).getAttribute('aria-selected'), 'true')
+})
+
+test('a broadcast from a domain that may not send: the review says so, and leads to the domains', async () => {
+  const audience = await api('/audiences', { name: 'Everybody' })
+  await api(`/audiences/${audience.id}/contacts`, { email: 'delivered@simulator.test' })
+  const draft = { audience_id: audience.id, subject: 'News', text: 'Hello {{unsubscribe_url}}' }
+  const { id } = await api('/broadcasts', { ...draft, from: 'ann@elsewhere.example' })
+  await goTo(`/broadcasts/${id}`)
+  await page.getByRole('button', { name: 'Review and send' }).click()
+  const review = page.getByRole('dialog')
+  await review
+    .getByText('The elsewhere.example domain in From is not registered. Add and verify the domain')
+    .waitFor()
+  await review.getByText('1 person will get it').waitFor()
+  assert.ok(await review.getByRole('button', { name: 'Send to 1 person' }).isDisabled())
+  await review.getByRole('link', { name: 'View domains' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor()
+})
+
+test('the keyboard goes from the search to the list, and on to an email', async () => {
+  await goTo('/emails')
+  await page.getByRole('link', { name: 'To gone@there.example' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('ann@')
+  await page.getByRole('link', { name: 'To gone@there.example' }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'To ann@there.example' }).waitFor()
+  await page.keyboard.press('Enter')
+  assert.is(await page.evaluate('document.activeElement.innerText'), 'To ann@there.example')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'To ann@there.example' }).waitFor()
+})
+
+test('a record with a wrong value: its badge is as wide as its words, and what was seen is below', async () => {
+  const { id } = await api('/domains', { name: 'news.example' })
+  mailhorn.zone.add('send.news.example TXT "v=spf1 include:elsewhere.example -all"')
+  await goTo(`/domains/${id}`)
+  await page.getByRole('button', { name: 'Verify domain' }).click()
+  const badge = page.getByText('Wrong value', { exact: true })
+  await badge.waitFor()
+  const record = page.locator('.record').filter({ has: badge })
+  const [box, details] = await Promise.all([
+    badge.boundingBox(),
+    record.getByText('Results per DNS server').boundingBox(),
+  ])
+  const left = (await record.getByText('Current value').boundingBox())!.x
+  assert.ok(box!.width < 120, `${box!.width} px`)
+  assert.is(details!.x, left)
+})
+
+test('nothing went wrong in all of this', () => {
+  assert.equal(faults, [])
+})
+
+function send(to: string): Promise<string> {
+  return mailhorn.send({ from: 'shop@here.example', to, subject: `To ${to}`, text: 'hello' })
+}
+
+async function api(path: string, body: object) {
+  const reply = await mailhorn.call('POST', path, { session: await mailhorn.signIn(), body })
+  assert.ok(reply.status < 300, JSON.stringify(reply.body))
+  return reply.body
+}
+
+async function goTo(path: string) {
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+  await page.locator('main h1').waitFor()
+}
+
+test.run()
