@@ -1,10 +1,10 @@
-/** What stops somebody who uses the dashboard for the first time. */
+/** Obstacles of a first use of the dashboard: dead ends, and faults that were named too late. */
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
-import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
+import { type Mailhorn, startMailhorn, zoneText } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 
 const test = suite('first use of the dashboard')
@@ -114,6 +114,36 @@ test('a record with a wrong value: its badge is as wide as its words, and what w
   const left = (await record.getByText('Current value').boundingBox())!.x
   assert.ok(box!.width < 120, `${box!.width} px`)
   assert.is(details!.x, left)
+  await page.getByText('6 DNS records: 5 not found, 1 with a wrong value.').waitFor()
+})
+
+test('a domain that is verified shows the keys that sign from now on', async () => {
+  const domain = await api('/domains', { name: 'keys.example' })
+  await goTo(`/domains/${domain.id}`)
+  await page.getByText('Standby key').first().waitFor()
+  mailhorn.zone.add(zoneText(domain.records))
+  await page.getByRole('button', { name: 'Verify domain' }).click()
+  await page.getByText('keys.example is verified.').waitFor()
+  await page.getByText('Active', { exact: true }).first().waitFor()
+})
+
+test('a broadcast begins with a template, whose words and sender it takes', async () => {
+  const { id } = await api('/audiences', { name: 'Of the template' })
+  await api(`/audiences/${id}/contacts`, { email: 'delivered@simulator.test', first_name: 'Ann' })
+  const words = { subject: 'News for {{first_name}}', html: '<p>The lamp of {{first_name}}</p>' }
+  await api('/templates', { ...words, name: 'Monthly', from: 'Shop <shop@here.example>' })
+  await goTo('/broadcasts?add=1')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('To', { exact: true }).selectOption(id)
+  await dialog.getByLabel('Template').selectOption({ label: 'Monthly' })
+  await page.locator('dialog [placeholder="News for {{first_name}}"]').waitFor()
+  await dialog.getByRole('button', { name: 'Create broadcast' }).click()
+  await page.waitForURL('**/broadcasts/brd_*')
+  await page.getByLabel('From').waitFor()
+  assert.is(await page.getByLabel('From').inputValue(), 'Shop <shop@here.example>')
+  assert.is(await page.getByLabel('Subject').inputValue(), words.subject)
+  assert.is(await page.getByLabel('HTML').first().inputValue(), words.html)
+  await page.frameLocator('iframe').getByText('The lamp of Ann').waitFor()
 })
 
 test('nothing went wrong in all of this', () => {

@@ -68,7 +68,7 @@ const SMALL_TEXTS = `[...document.querySelectorAll('body *')].filter(element =>
   parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM?.().a ?? 1) < ${TEXT_PX_MIN - 0.05}
 ).map(element => element.outerHTML.slice(0, 120))`
 
-/** Returns tabs that scroll up and down, and badges that are not level with the buttons beside them. Runs in the browser. */
+/** Returns tabs that scroll up and down, and badges above or below their buttons. Runs in the browser. */
 const CROOKED = `[
   ...[...document.querySelectorAll('.tabs')].filter(tabs => tabs.scrollHeight > tabs.clientHeight),
   ...[...document.querySelectorAll('.row > .mark')].filter(mark => {

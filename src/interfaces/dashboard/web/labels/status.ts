@@ -71,6 +71,16 @@ export const RECORD_WORDS: Readonly<Record<string, Word>> = {
   not_started: { label: 'Not checked', tone: 'none', meaning: 'The record has not been checked yet.' },
 }
 
+/** Says how many records the last check did not find; undefined before it, and if it found all of them. */
+export function recordsLeft(records: Domain['records']): string | undefined {
+  if (records.some(({ status }) => status === 'not_started')) return undefined
+  const wrong = records.filter(({ status }) => status === 'failed').length
+  const missing = records.filter(({ status }) => status === 'pending').length
+  if (wrong + missing === 0) return undefined
+  const parts = [missing > 0 && `${missing} not found`, wrong > 0 && `${wrong} with a wrong value`]
+  return `${records.length} DNS records: ${parts.filter(Boolean).join(', ')}. They are checked automatically.`
+}
+
 export const SUPPRESSION_REASONS: Readonly<{
   [R in Suppression['reason']]: readonly [label: string, tone: Tone]
 }> = {

@@ -6,7 +6,7 @@ import { draftKey, hasDraft } from '../api/drafts.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import { draftOwner } from '../api/session.ts'
-import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/types.ts'
+import type { Audience, Broadcast, BroadcastRow, Domain, List, Template, TemplateRow } from '../api/types.ts'
 import { Button, Choose, LinkButton, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
@@ -93,11 +93,13 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
   const latest = useLoad<List<BroadcastRow>>('/broadcasts?limit=1')
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
-  const draft = useDraft('new-broadcast', { audience: '', from: '', subject: '' })
-  const { audience: chosen, from, subject } = draft.value
+  const templates = useLoad<List<TemplateRow>>('/templates?limit=100')
+  const draft = useDraft('new-broadcast', { audience: '', template: '', from: '', subject: '' })
+  const { audience: chosen, template: templateId, from, subject } = draft.value
+  const template = useLoad<Template>(templateId ? `/templates/${templateId}` : null).data
   const list = audiences.data?.data ?? []
   const lastUsed = list.find(({ id }) => id === latest.data?.data[0]?.audience_id) ?? list[0]
-  const standard = verified ? `news@${verified.name}` : ''
+  const standard = template?.from || (verified ? `news@${verified.name}` : '')
   return (
     <FormDialog
       title="Create broadcast"
@@ -107,10 +109,10 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<Broadcast>('POST', '/broadcasts', {
-          html: STARTER_HTML,
           audience_id: chosen || lastUsed!.id,
           from: from || standard,
-          subject,
+          ...(templateId ? { template_id: templateId } : { html: STARTER_HTML }),
+          ...((subject || !template?.subject) && { subject }),
         })
         navigate(`/broadcasts/${id}`)
       }}
@@ -131,8 +133,24 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
             onValue={audience => draft.change({ audience })}
             fault={error?.of('audience_id')}
           />
+          {templates.data && templates.data.total > 0 && (
+            <Choose
+              label="Template"
+              hint="Its content is copied into the broadcast, where you can change it."
+              value={templateId}
+              options={[['', 'None'], ...templates.data.data.map(({ id, name }) => [id, name] as const)]}
+              onValue={value => draft.change({ template: value })}
+              fault={error?.of('template_id')}
+            />
+          )}
           <TextField label="From" {...draft.field('from')} placeholder={standard} fault={error?.of('from')} />
-          <TextField label="Subject" required {...draft.field('subject')} fault={error?.of('subject')} />
+          <TextField
+            label="Subject"
+            required={!template?.subject}
+            {...draft.field('subject')}
+            {...(template?.subject && { placeholder: template.subject })}
+            fault={error?.of('subject')}
+          />
         </>
       )}
     </FormDialog>

@@ -22,7 +22,7 @@ const NEXT: Readonly<Record<string, string>> = {
 }
 
 export function DomainKeysCard({ id }: { id: string }) {
-  const keys = useLoad<DomainKeys>(`/domains/${id}/keys`)
+  const keys = useLoad<DomainKeys>(`/domains/${id}/keys`, { on: 'domain.' })
   const rotate = () =>
     confirm({
       title: 'Rotate the DKIM key?',

@@ -11,7 +11,7 @@ import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
-import { DOMAIN_WORDS } from '../labels/status.ts'
+import { DOMAIN_WORDS, recordsLeft } from '../labels/status.ts'
 import { AutoconfigureDialog } from './autoconfigure.tsx'
 import { DomainClaimCard } from './domain-claim.tsx'
 import { DomainKeysCard } from './domain-keys.tsx'
@@ -32,11 +32,8 @@ export function DomainPage({ params: { id } }: PageProps) {
     const { checks, ...checked } = await call<CheckedDomain>('POST', `/domains/${id}/verify`)
     setChecks(checks)
     domain.put(checked)
-    say(
-      checked.status === 'verified'
-        ? `${checked.name} is verified.`
-        : 'DNS checked. See the status of each record below.',
-    )
+    if (checked.status === 'verified') say(`${checked.name} is verified.`)
+    else say('DNS checked. See the status of each record below.', 'warn')
   })
   if (!domain.data) return <Pending of={domain} />
   const { name, status, last_checked_at } = domain.data
@@ -99,7 +96,12 @@ interface DomainHeadProps {
   onConfigure: () => void
 }
 
-function DomainHead({ domain: { name, status }, isChecking, onVerify, onConfigure }: DomainHeadProps) {
+function DomainHead({
+  domain: { name, status, records },
+  isChecking,
+  onVerify,
+  onConfigure,
+}: DomainHeadProps) {
   const { label, tone, meaning } = DOMAIN_WORDS[status]
   return (
     <Head
@@ -107,7 +109,7 @@ function DomainHead({ domain: { name, status }, isChecking, onVerify, onConfigur
       from={['/domains', 'Domains']}
       lead={
         <>
-          <Mark tone={tone}>{label}</Mark> {meaning}
+          <Mark tone={tone}>{label}</Mark> {(status === 'pending' && recordsLeft(records)) || meaning}
         </>
       }
     >

@@ -185,13 +185,9 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
             ))}
         </p>
         {delivery.error && <p class="advice">{delivery.error}</p>}
-        <div class="talk">
-          <pre class="letter-text">{delivery.request.body}</pre>
-        </div>
+        <Body title="Request" text={indented(delivery.request.body)} />
         {delivery.response_body !== null && (
-          <div class="talk">
-            <pre class="letter-text">{delivery.response_body || '(empty response body)'}</pre>
-          </div>
+          <Body title="Response" text={delivery.response_body || '(empty response body)'} />
         )}
         {replay.error && <Failure error={replay.error} />}
         {attempts > 0 && (
@@ -204,6 +200,21 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
       </div>
     </details>
   )
+}
+
+function Body({ title, text }: { title: string; text: string }) {
+  return (
+    <section class="stack stack-tight" aria-label={title}>
+      <h3>{title}</h3>
+      <div class="talk">
+        <pre class="letter-text">{text}</pre>
+      </div>
+    </section>
+  )
+}
+
+function indented(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2)
 }
 
 function DeliveryMark({
@@ -267,11 +278,7 @@ function Response({ delivery }: { delivery: WebhookDelivery }) {
         <DeliveryMark delivery={delivery} /> in {duration_ms} ms
       </p>
       {error && <p class="advice">{error}</p>}
-      {response_body !== null && (
-        <div class="talk">
-          <pre class="letter-text">{response_body || '(empty response body)'}</pre>
-        </div>
-      )}
+      {response_body !== null && <Body title="Response" text={response_body || '(empty response body)'} />}
       {!success && <p class="quiet">Test events are not retried.</p>}
     </div>
   )
