@@ -28,6 +28,14 @@ function open(name: string) {
   return { call, make, session }
 }
 
+test('a key that another account has defined is free, and its own is not', async () => {
+  const definition = { key: 'shoe_size', type: 'number' }
+  const one = open('one with a key')
+  await one.make('/contact-properties', definition)
+  await open('another with the key').make('/contact-properties', definition)
+  assert.is((await one.call('POST', '/contact-properties', definition)).status, 422)
+})
+
 test('properties have their types at these paths, and are plain under /audiences', async () => {
   const { call, make } = open('typed properties')
   const plain = { city: 'X', age: 4, paying: true }

@@ -127,6 +127,10 @@ test('webhooks: the spellings of all SDKs are accepted and returned', async t =>
     events: ['email.sent'],
   })
   assert.equal([changed.url, changed.events], ['https://b.example/', ['email.sent']])
+  const { body: enabled } = await call('PATCH', webhook.id, { enabled: true })
+  const { body: moved } = await call('PATCH', webhook.id, { events: ['email.sent'] })
+  assert.equal([moved.enabled, moved.disabled_at, moved.disabled_reason], [true, null, null])
+  assert.is(enabled.disabled_at, null)
   const { body: list } = await mailhorn.call('GET', '/webhooks', { session })
   assert.equal([list.total, list.data[0].id], [1, webhook.id])
   const { body: shown } = await call('GET', webhook.id)

@@ -86,6 +86,25 @@ test('config: retention is at least one day, or unlimited', t => {
   assert.throws(() => daysOf({ [setting]: '0' }), /plans\.a\.retention_days/)
 })
 
+test('config: one session, message per session and attempt a second are the least of a provider', t => {
+  const root = rootWith(t, {
+    'default.json': {
+      providers: { google: { connections: 1, messages_per_connection: 1, messages_per_second: 1 } },
+    },
+  })
+  assert.equal(
+    { ...loadConfig(root, {}).config.providers.google },
+    {
+      ...{ connections: 1, messagesPerConnection: 1, messagesPerSecond: 1 },
+    },
+  )
+  for (const name of ['CONNECTIONS', 'MESSAGES_PER_CONNECTION', 'MESSAGES_PER_SECOND'])
+    assert.throws(
+      () => loadConfig(root, { [`MAILHORN_PROVIDERS_GOOGLE_${name}`]: '0' }),
+      new RegExp(`providers\\.google\\.${name.toLowerCase()}`),
+    )
+})
+
 test('config: the environment overrides the local file, which overrides the shipped one', t => {
   const root = rootWith(t, {
     'default.json': { mail_host: 'a.test', http: { base_url: 'https://a.test' } },

@@ -127,7 +127,9 @@ test('rspamd gets the message and its envelope, and what it would do is the verd
     ['soft reject', 'PASS'],
     ['add header', 'GRAY'],
     ['rewrite subject', 'GRAY'],
+    ['quarantine', 'GRAY'],
     ['reject', 'FAIL'],
+    ['discard', 'FAIL'],
   ]
   let action = ''
   const { url, requests } = await startHttp(t, () => ({ body: rspamdReply(action) }))
