@@ -4,6 +4,7 @@ import { doctorRoutes } from '../interfaces/api/doctor/routes.ts'
 import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { type BackupsView, backupRoutes } from '../interfaces/api/installation/backup-routes.ts'
 import { type CertificateView, certificateRoutes } from '../interfaces/api/installation/certificate-routes.ts'
+import { logTailRoutes } from '../interfaces/api/installation/log-routes.ts'
 import { settingsRoutes } from '../interfaces/api/installation/settings-routes.ts'
 import { type StorageView, storageRoutes } from '../interfaces/api/installation/storage-routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
@@ -12,6 +13,7 @@ import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { timestamp } from '../interfaces/api/schema/timestamp.ts'
 import { within } from '../lib/clock.ts'
+import { sharedLogTail } from '../lib/log-tail.ts'
 import { type CertificateState, listCertificateStates } from '../resources/certificates/certificate-rows.ts'
 import { listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
@@ -75,6 +77,7 @@ function machineRoutes(context: AppContext, backups: Backups | undefined): Route
       list: () => listCertificates(context),
       order: host => store.run('orderCertificate', { host, now: clock.now() }),
     }),
+    ...logTailRoutes({ tail: sharedLogTail() }),
     ...storageRoutes({ view: () => viewStorage(context) }),
     ...backupRoutes({
       view: () => viewBackups(context, backups),

@@ -1,6 +1,7 @@
 /** Structured logs: one JSON object a line on stdout, secrets redacted by key. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { createLogOutput } from './log-output.ts'
+import { sharedLogTail } from './log-tail.ts'
 
 export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -26,7 +27,7 @@ const SECRET_KEYS = [
  * Creates a logger. It writes synchronously, so that the last lines before a crash are there and threads can
  * share stdout. Lines that cannot be written are dropped and counted.
  */
-export function createLog(level: LogLevel, to: DestinationStream = createLogOutput()): Log {
+export function createLog(level: LogLevel, to: DestinationStream = keptOutput()): Log {
   return pino(
     {
       level,
@@ -37,4 +38,16 @@ export function createLog(level: LogLevel, to: DestinationStream = createLogOutp
     },
     to,
   )
+}
+
+/** Writes to stdout, and keeps the last lines for operators, also those that could not be written. */
+function keptOutput(): DestinationStream {
+  const output = createLogOutput()
+  const tail = sharedLogTail()
+  return {
+    write(line) {
+      tail.append(line)
+      output.write(line)
+    },
+  }
 }

@@ -241,6 +241,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['queue', '/queue'],
     ['destinations', '/destinations'],
     ['storage', '/storage'],
+    ['server log', '/server-log'],
     ['backups', '/backups'],
     ['certificates', '/certificates'],
     ['configuration', '/configuration'],

@@ -66,6 +66,7 @@ const ROUTES_BY_NEED = {
     'POST /installation/backups/verify',
     'GET /installation/certificates',
     'POST /installation/certificates/order',
+    'GET /installation/log',
     'GET /installation/mode',
     'GET /installation/settings',
     'GET /installation/storage',

@@ -1,4 +1,6 @@
 import * as assert from 'uvu/assert'
+import { createLog } from '../../../src/lib/log.ts'
+import { sharedLogTail } from '../../../src/lib/log-tail.ts'
 import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -50,6 +52,37 @@ test('storage: sizes at once, and growth after a day', async t => {
   const { growth } = await view()
   assert.ok(Date.parse(growth.since) < mailhorn.clock.now() - 24 * 3_600_000)
   assert.type(growth.database_bytes_per_day, 'number')
+})
+
+test('log: operators filter the last lines by level, event and text; secrets are redacted', async t => {
+  const mailhorn = await startMailhorn()
+  t.after(() => mailhorn.close())
+  const session = await mailhorn.signIn()
+  const event = `test_event_${process.pid}`
+  const other = `other_${event}`
+  const log = createLog('info', { write: line => sharedLogTail().append(line) })
+  log.info({ event, domain: 'one.example', password: 'hush' }, 'A domain was seen')
+  log.warn({ event, domain: 'two.example', thread: 'delivery-0' }, 'A domain was lost')
+  log.error({ event: other, err: new Error('it broke') }, 'A disk has failed')
+  sharedLogTail().append(`{"level":"info","event":"${event}"\n`)
+  const listed = async (query: string) =>
+    (await mailhorn.call('GET', `/installation/log?${query}`, { session })).body
+  const messages = async (query: string) =>
+    (await listed(query)).data.map(({ message }: { message: string }) => message)
+  assert.equal(await messages(`event=${event}`), ['A domain was lost', 'A domain was seen'])
+  assert.equal(await messages(`event=${event}&level=warn`), ['A domain was lost'])
+  assert.equal(await messages(`q=${event.toUpperCase()}&level=error`), ['A disk has failed'])
+  assert.equal(await messages(`event=${event}&q=one.example`), ['A domain was seen'])
+  const { data, has_more, events, since } = await listed(`event=${event}&limit=1`)
+  assert.equal([has_more, events.includes(other)], [true, true])
+  assert.ok(Date.parse(since) <= Date.parse(data[0].time))
+  assert.equal(
+    [data[0].level, data[0].thread, data[0].fields],
+    ['warn', 'delivery-0', { domain: 'two.example' }],
+  )
+  assert.is((await listed(`event=${event}&level=info`)).data[1].fields.password, '[redacted]')
+  const refused = await mailhorn.call('GET', '/installation/log?level=loud', { session })
+  assert.equal([refused.status, refused.body.errors[0].path], [422, 'level'])
 })
 
 test.run()

@@ -43,6 +43,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /installation/backups/verify': 'verifyBackup',
   'GET /installation/certificates': 'listCertificates',
   'POST /installation/certificates/order': 'orderCertificate',
+  'GET /installation/log': 'listLogLines',
   'GET /installation/storage': 'getStorage',
   'GET /installation/settings': 'listSettings',
   'POST /installation/ban-domain': 'banDomain',

@@ -31,6 +31,7 @@ import type { listedEventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
 import type { BackupsView } from '../../../api/installation/backup-routes.ts'
 import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
+import type { LogTailView } from '../../../api/installation/log-routes.ts'
 import type {
   domainBanSchema,
   installationSchema,
@@ -100,6 +101,7 @@ export type Attempt = Recipient['transcripts'][number]
 export type Installation = z.output<typeof installationSchema>
 export type Backups = BackupsView
 export type Certificate = CertificateView
+export type LogTail = LogTailView
 export type Setting = SettingView
 export type Storage = StorageView
 export type ServiceMode = z.output<typeof serviceModeSchema>

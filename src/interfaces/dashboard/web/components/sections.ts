@@ -50,6 +50,7 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
         ['/storage', 'Storage'],
         ['/backups', 'Backups'],
         ['/certificates', 'Certificates'],
+        ['/server-log', 'Server log'],
         ['/configuration', 'Configuration'],
         ['/setup', 'Go live'],
         ['/accounts', 'Accounts'],

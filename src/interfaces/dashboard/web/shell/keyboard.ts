@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<string, string>> = {
   ...{ '/': 'o', '/emails': 'e', '/suppressions': 's', '/inbox': 'i', '/broadcasts': 'b', '/audiences': 'a' },
   ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/smtp': 'm', '/logs': 'l' },
   ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c', '/setup': 'g' },
-  ...{ '/backups': 'r', '/certificates': 'x', '/configuration': 'y', '/storage': 'h' },
+  ...{ '/backups': 'r', '/certificates': 'x', '/configuration': 'y', '/storage': 'h', '/server-log': 'z' },
   ...{ '/usage': 'u', '/settings': 'p', '/start': 'f' },
 }
 

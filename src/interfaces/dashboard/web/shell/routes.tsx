@@ -43,6 +43,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/deliverability', lazy(async () => (await import('../pages/deliverability.tsx')).Deliverability)],
   ['/storage', lazy(async () => (await import('../pages/storage.tsx')).StoragePage)],
   ['/backups', lazy(async () => (await import('../pages/backups.tsx')).BackupsPage)],
+  ['/server-log', lazy(async () => (await import('../pages/server-log.tsx')).ServerLog)],
   ['/certificates', lazy(async () => (await import('../pages/certificates.tsx')).Certificates)],
   ['/configuration', lazy(async () => (await import('../pages/configuration.tsx')).Configuration)],
   ['/setup', lazy(async () => (await import('../pages/setup.tsx')).SetupPage)],
