@@ -235,7 +235,7 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
   await dialog().getByRole('button', { name: 'Send to 3 people' }).click()
   await button('Undo').waitFor()
   scene.mailhorn.clock.advance(30_000)
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   const got = () =>
     scene.mx.messages.filter(({ data }) => /Lamps for long/.test(`${data}`)).flatMap(({ rcptTo }) => rcptTo)
   await page.getByText('View emails').click()

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
+import { parseWireId } from '../../src/lib/ids.ts'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
+import { until } from '../kit/until.ts'
 
 const test = suite('broadcasts: reviewed, sent, and taken back')
 let mailhorn: Mailhorn
@@ -135,7 +137,7 @@ test('what was sent can be taken back for half a minute, also after the page was
 
   await send()
   mailhorn.clock.advance(30_000)
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   assert.is(await button('Undo').count(), 0)
   assert.is((await call('GET', `/broadcasts/${id}`)).progress.handed_over, 3)
 })
@@ -155,7 +157,7 @@ test('an email without an unsubscribe link is not sent without a reason, which i
   await button('Undo').waitFor()
   assert.is((await call('GET', `/broadcasts/${id}`)).no_unsubscribe_reason, 'required_notice')
   mailhorn.clock.advance(30_000)
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   await page.getByText('Without unsubscribe link').waitFor()
   await page.getByText('Required notice', { exact: true }).waitFor()
 })
@@ -171,7 +173,7 @@ test('results: links agree with clicks, and a rate beyond its limit has its colo
   const details = page.locator('dl').filter({ hasText: 'Started' })
   await details.getByText('Simulated', { exact: true }).waitFor()
   assert.match((await details.innerText()).replaceAll(/\s+/g, ' '), 'To Simulated Topic Results Subject')
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   const figure = (name: string) => page.locator('.figure').filter({ hasText: name })
   await figure('Clicked').getByText('2 recipients').waitFor()
   await figure('Complaints').locator('.is-bad').getByText('keep below 0.1 %').waitFor()
@@ -180,30 +182,134 @@ test('results: links agree with clicks, and a rate beyond its limit has its colo
   await row.waitFor()
   assert.equal((await row.getByRole('cell').allInnerTexts()).slice(2), ['2', '2', '0'])
   assert.is(await page.getByText('Activity by hour').count(), 0)
-  for (const [name, recipients] of [
-    ['Delivered', ['clicked+a', 'clicked+b', 'complained', 'delivered']],
-    ['Clicked', ['clicked+a', 'clicked+b']],
-    ['Complaints', ['complained']],
-    ['Bounced', []],
-  ] as const) {
-    await goTo(`/broadcasts/${id}`)
-    await figure(name).getByRole('link').click()
-    await page.getByRole('heading', { name: 'Recipients' }).waitFor()
-    const listed = page.locator('table.list tbody td:first-child')
-    if (recipients.length === 0) await page.getByText('No results match your filters.').waitFor()
-    else await listed.nth(recipients.length - 1).waitFor()
-    assert.equal(
-      (await listed.allInnerTexts()).map(text => text.trim()).toSorted(),
-      recipients.map(local => `${local}@simulator.test`),
-      name,
+})
+
+/** A number on the results page of a broadcast, with the place that it leads to. */
+interface Shown {
+  name: string
+  number: number
+  place: string
+}
+
+/** Reads all numbers of the results page that are about recipients. */
+async function numbersShown(): Promise<Shown[]> {
+  const read = (items: string, nameOf: string, numberOf: string) =>
+    page.locator(items).evaluateAll(
+      (elements, [name, number]) =>
+        elements.map(element => ({
+          name: element.querySelector(name!)!.textContent!,
+          number: Number(
+            /^[\d,]+/.exec(element.querySelector(number!)!.textContent!)![0].replaceAll(',', ''),
+          ),
+          place: element.querySelector('a')!.getAttribute('href')!,
+        })),
+      [nameOf, numberOf],
     )
-    const saved = page.waitForEvent('download')
-    await page.getByRole('link', { name: 'Export CSV' }).click()
-    const lines = readFileSync(await (await saved).path(), 'utf8')
-      .trimEnd()
-      .split('\r\n')
-    assert.is(lines.length - 1, recipients.length, `${name} as CSV`)
+  const unsent = page.getByRole('heading', { name: 'Not sent' })
+  await unsent.waitFor()
+  return [
+    ...(await read('.figure', 'dt', '.under')),
+    ...(await read('.card:has(h2:text-is("Not sent")) li', 'a', '.number')),
+  ]
+}
+
+/** Opens a number, and returns the addresses of its list and of the file, in their order. */
+async function listBehind({ name, number, place }: Shown) {
+  await page.locator(`a[href="${place}"]`).first().click()
+  await page.getByRole('heading', { name: 'Recipients' }).waitFor()
+  await page.locator('.page-title .number').getByText(String(number), { exact: true }).waitFor()
+  const listed = page.locator('table.list tbody td:first-child')
+  if (number > 0) await listed.nth(number - 1).waitFor()
+  const addresses = (await listed.allInnerTexts()).map(text => text.trim())
+  const saved = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Export CSV' }).click()
+  const [, ...lines] = readFileSync(await (await saved).path(), 'utf8')
+    .trimEnd()
+    .split('\r\n')
+  assert.is(lines.length, number, `${name} as CSV`)
+  assert.equal(
+    lines.map(line => line.split(',')[0] || 'Deleted contact'),
+    addresses,
+    `${name} as CSV`,
+  )
+  return addresses.toSorted()
+}
+
+test('results: every number opens a list, and a file, of that length', async t => {
+  // given: a broadcast with recipients of every kind, of whom two have unsubscribed by it
+  const { id: audience_id } = await call('POST', '/audiences', { name: 'Everybody' })
+  const { id: topic_id } = await call('POST', '/topics', { name: 'Lists' })
+  const at = (name: string) => `${name}@simulator.test`
+  const names = ['clicked+c', 'clicked+d', 'complained+c', 'delivered+c', 'delivered+d', 'bounced+c']
+  const skippedNames = ['delivered+left', 'delivered+out', 'delivered+bad', 'delivered+gone']
+  for (const name of [...names, ...skippedNames]) {
+    const contact = { email: at(name), unsubscribed: name === 'delivered+left' }
+    await call('POST', `/audiences/${audience_id}/contacts`, contact)
   }
+  const subscriptions = { topics: [{ id: topic_id, subscription: 'opt_out' }] }
+  await call('PATCH', `/contacts/${at('delivered+out')}/topics`, subscriptions)
+  await call('POST', '/suppressions', { email: at('delivered+bad') })
+  const { id } = await draftOf('Everybody', { audience_id, topic_id, send: true })
+  await until(async () => {
+    const { counts, unique_clicks, status } = await call('GET', `/broadcasts/${id}`)
+    const ended = counts.delivered + counts.bounced + counts.complained
+    return status === 'sent' && ended === 7 && counts.complained === 1 && unique_clicks === 2
+  })
+  const { data: emails } = await call('GET', `/emails?broadcast_id=${id}`)
+  for (const { id: email, to } of emails as { id: string; to: string[] }[]) {
+    if (!to[0]!.startsWith('delivered+c') && !to[0]!.startsWith('clicked+d')) continue
+    const oneClick = /^List-Unsubscribe: <([^>]*)>/im.exec(
+      (await call('GET', `/emails/${email}/raw`)).replaceAll('\r\n ', ' '),
+    )![1]!
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+    assert.is((await fetch(oneClick, { ...form, body: 'List-Unsubscribe=One-Click' })).status, 200)
+  }
+
+  // when: the page is opened
+  await goTo(`/broadcasts/${id}`)
+  await page.locator('.figure').filter({ hasText: 'Unsubscribed' }).getByText('2 recipients').waitFor()
+  const shown = await numbersShown()
+
+  // then: the numbers are those of the API, and each has its list
+  const sent = [...names, 'delivered+gone'].map(at).toSorted()
+  const lists: [string, string[]][] = [
+    ['Sent', sent],
+    ['Delivered', sent.filter(address => !address.startsWith('bounced'))],
+    ['Bounced', [at('bounced+c')]],
+    ['Opened', [at('clicked+c'), at('clicked+d')]],
+    ['Clicked', [at('clicked+c'), at('clicked+d')]],
+    ['Unsubscribed', [at('clicked+d'), at('delivered+c')]],
+    ['Complaints', [at('complained+c')]],
+    ['1 unsubscribed', [at('delivered+left')]],
+    ['1 opted out of the topic', [at('delivered+out')]],
+    ['1 suppressed', [at('delivered+bad')]],
+    ['0 over the plan’s quota', []],
+    ['0 deleted', []],
+    ['0 suppressed or unsubscribed while the email waited', []],
+  ]
+  assert.equal(
+    shown.map(({ name, number }) => [name, number]),
+    lists.map(([name, addresses]) => [name, addresses.length]),
+  )
+  for (const [i, number] of shown.entries()) {
+    await goTo(`/broadcasts/${id}`)
+    assert.equal(await listBehind(number), lists[i]![1], number.name)
+  }
+  t.after(() => goTo('/'))
+})
+
+test('results: of a broadcast before the upgrade, only the number of skipped recipients is known', async () => {
+  // given: a skipped and an unsubscribed recipient without a row, and another one with a row
+  const { id } = await draftOf('Of old', { send: true })
+  await until(async () => (await statusOf(id)) === 'sent')
+  assert.is((await call('GET', `/broadcasts/${id}/recipients?type=skipped`)).total, 1)
+  mailhorn.change('delete from broadcast_outcomes where broadcast_id = ?', parseWireId('brd', id)!)
+
+  // when, then: the number stays, and its page says why the list is empty
+  await goTo(`/broadcasts/${id}`)
+  await page.getByRole('link', { name: '1 unsubscribed' }).click()
+  await page.getByRole('heading', { name: 'Only the number is known' }).waitFor()
+  await page.getByText('Not listed: 1 recipient skipped before Mailhorn stored who is skipped').waitFor()
 })
 
 test('a new broadcast goes to the audience that was used last', async () => {

@@ -233,7 +233,7 @@ async function importAndBroadcast({ mailhorn, mx, page, hand }: Traveller) {
   await hand.press(buttonOf(dialogOf(page), 'Send to 2 people'))
   await buttonOf(page, 'Undo').waitFor()
   mailhorn.clock.advance(30_000)
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   await until(async () => mx.messages.length === 2 || undefined)
 }
 

@@ -84,7 +84,7 @@ test('a broadcast that is edited and not saved is sent as it is on the screen', 
     .click()
   await button('Undo').waitFor()
   mailhorn.clock.advance(UNDO_MS)
-  await page.getByText('Sent', { exact: true }).waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   const got = await until(() => mx.messages.find(({ headers }) => /^Subject: Edited and sent/m.test(headers)))
   assert.match(`${got.data}`, 'THE REAL TEXT')
   assert.not.match(`${got.data}`, 'As it was saved')
@@ -213,7 +213,7 @@ test('links that only this machine can open: the dialog says what to set, and se
     .click()
   await button('Undo').waitFor()
   laboratory.clock.advance(UNDO_MS)
-  await trial.getByText('Sent', { exact: true }).waitFor()
+  await trial.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
 })
 
 test('what another has saved meanwhile is not sent, and not overwritten unasked', async () => {

@@ -3,6 +3,7 @@ import {
   progressOf,
   speedWords,
   titleOf,
+  unlistedWords,
 } from '../../../../src/interfaces/dashboard/web/labels/broadcasts.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -49,5 +50,13 @@ for (const [name, subject, title] of [
   test(`a broadcast ${name === null ? '' : `of the name "${name}" `}with the subject "${subject}" has the title "${title}"`, () => {
     assert.is(titleOf({ name: name as string, subject }), title)
   })
+
+test('recipients who are counted but not listed are told with the reason', () => {
+  assert.is(unlistedWords(3, 3, 'skipped'), undefined)
+  assert.match(unlistedWords(3, 1, 'skipped')!, /^Not listed: 2 recipients skipped before Mailhorn stored/)
+  assert.match(unlistedWords(1, 0, 'unsubscribed')!, /^Not listed: 1 recipient who unsubscribed before/)
+  assert.is(unlistedWords(2, 0, 'opened'), 'Not listed: 2 recipients whose emails have been deleted.')
+  assert.is(unlistedWords(2, 1, 'opened'), undefined, 'an event between two requests')
+})
 
 test.run()

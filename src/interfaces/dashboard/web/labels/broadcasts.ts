@@ -1,6 +1,7 @@
 /** Labels and progress of broadcasts. */
 import type { Broadcast } from '../api/types.ts'
 import { count, counted } from './numbers.ts'
+import type { RecipientType } from './places.ts'
 import type { Tone } from './status.ts'
 
 export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [label: string, tone: Tone] }> =
@@ -24,12 +25,60 @@ export const NO_UNSUBSCRIBE_WORDS: Readonly<
   internal: ['Internal list', 'it goes to members of your own organization'],
 }
 
+/** Reasons why contacts are skipped. */
 export const SKIP_WORDS: Readonly<Record<string, string>> = {
-  unsubscribed: 'unsubscribed',
-  opted_out: 'opted out of the topic',
-  suppressed: 'suppressed',
-  quota: 'over the plan’s quota',
-  deleted: 'deleted',
+  unsubscribed: 'Unsubscribed',
+  opted_out: 'Opted out of the topic',
+  suppressed: 'Suppressed',
+  quota: 'Over the plan’s quota',
+  deleted: 'Deleted',
+}
+
+/**
+ * Returns how many recipients have a result, which is the length of their list.
+ * @param reason only with the type `skipped`; empty for any
+ */
+export function recipientCount(
+  { progress, counts, unique_opens, unique_clicks, unsubscribes, skipped }: Broadcast,
+  type: RecipientType,
+  reason = '',
+): number {
+  const of = (status: string) => counts[status] ?? 0
+  if (type === 'sent') return progress.handed_over
+  if (type === 'delivered') return of('delivered') + of('complained')
+  if (type === 'opened') return unique_opens
+  if (type === 'clicked') return unique_clicks
+  if (type === 'unsubscribed') return unsubscribes
+  if (type !== 'skipped') return of(type)
+  return reason === '' ? sum(Object.values(skipped)) : (skipped[reason] ?? 0)
+}
+
+/** Why recipients are counted, but not listed. */
+const UNLISTED_WORDS: Readonly<Partial<Record<RecipientType, string>>> = {
+  skipped: 'skipped before Mailhorn stored who is skipped, or longer ago than your plan keeps emails',
+  unsubscribed: 'who unsubscribed before Mailhorn stored who does, or longer ago than your plan keeps emails',
+}
+
+/**
+ * Returns which of the counted recipients have no rows, such as those of a broadcast that a former version
+ * sent.
+ * @param known number of recipients with the result
+ * @param listed length of their list
+ * @returns undefined if there are none
+ */
+export function unlistedWords(known: number, listed: number, type: RecipientType): string | undefined {
+  const missing = known - listed
+  if (missing <= 0) return undefined
+  const why = UNLISTED_WORDS[type]
+  if (why) return `Not listed: ${counted(missing, 'recipient')} ${why}.`
+  // other results change while they are read
+  return listed > 0
+    ? undefined
+    : `Not listed: ${counted(missing, 'recipient')} whose emails have been deleted.`
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 const TAG = /\{\{\{?\s*([\w.]+)(?:\s*\|([^{}]*))?\s*\}?\}\}/g
@@ -59,7 +108,7 @@ export function progressOf({
   const { total, handed_over: sent } = progress
   if (total === null) return undefined
   const unsent = ['canceled', 'suppressed', 'failed'].map(status => counts[status] ?? 0)
-  const leftOut = [...Object.values(skipped), ...unsent].reduce((sum, number) => sum + number, 0)
+  const leftOut = sum([...Object.values(skipped), ...unsent])
   return { sent, goal: Math.max(sent, total - leftOut) }
 }
 

@@ -13,18 +13,25 @@ export function emailsAt(domain: string): string {
 
 /** Results by which recipients of a broadcast are listed, with their headings. */
 export const RECIPIENT_TYPES = {
+  sent: 'Sent',
   delivered: 'Delivered',
   opened: 'Opened',
   clicked: 'Clicked',
   bounced: 'Bounced',
+  unsubscribed: 'Unsubscribed',
   complained: 'Complaints',
+  skipped: 'Skipped',
   suppressed: 'Suppressed',
 } as const
 export type RecipientType = keyof typeof RECIPIENT_TYPES
 
-/** Returns the recipients of a broadcast with a result. */
-export function recipientsPlace(broadcastId: string, type: RecipientType): string {
-  return withQuery(`/broadcasts/${broadcastId}/recipients`, { type })
+/**
+ * Returns the recipients of a broadcast with a result.
+ * @param skip_reason only with the type `skipped`
+ */
+export function recipientsPlace(broadcastId: string, type: RecipientType, skip_reason = ''): string {
+  const query = { type: type === 'sent' ? '' : type, skip_reason }
+  return withQuery(`/broadcasts/${broadcastId}/recipients`, query)
 }
 
 /** Returns the page of a contact. */

@@ -11,13 +11,14 @@ import { Card, Facts, Meter, Time } from '../components/show.tsx'
 import {
   NO_UNSUBSCRIBE_WORDS,
   progressOf,
+  recipientCount,
   type SendingProgress,
   SKIP_WORDS,
   speedWords,
 } from '../labels/broadcasts.ts'
 import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
-import { emailsWith, type RecipientType, recipientsPlace } from '../labels/places.ts'
+import { emailsWith, RECIPIENT_TYPES, type RecipientType, recipientsPlace } from '../labels/places.ts'
 import { useAudienceWords } from './broadcast-audience.ts'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
@@ -25,7 +26,7 @@ const LIVE_MS = 5_000
 const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
-  const { id, skipped, html, text, started_at, sent_at, from } = broadcast
+  const { id, html, text, started_at, sent_at, from } = broadcast
   const reason = broadcast.no_unsubscribe_reason
   const { to, topic } = useAudienceWords(broadcast)
   return (
@@ -46,15 +47,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
             ]}
           />
         </Card>
-        <Card title="Skipped">
-          <ul class="stack stack-tight">
-            {Object.entries(skipped).map(([reason, people]) => (
-              <li key={reason}>
-                <b class="number">{count(people)}</b> {SKIP_WORDS[reason] ?? reason}
-              </li>
-            ))}
-          </ul>
-        </Card>
+        <Unsent broadcast={broadcast} />
       </div>
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
       <Card title="Content" flush>
@@ -71,67 +64,82 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
 }
 
 interface Figure extends Partial<ReturnType<typeof limitWords>> {
-  name: string
+  /** Result of the recipients that it counts. */
+  type: RecipientType
   value: string
-  under: string
-  /** Result of the recipients that it counts; absent when they are not known by name. */
-  type?: RecipientType
 }
 
 function Figures({ broadcast }: { broadcast: Broadcast }) {
   const limits = useLoad<Installation>('/installation').data?.rate_limits
-  const { id, counts, unique_opens, unique_clicks, unsubscribes } = broadcast
-  const of = (status: string) => counts[status] ?? 0
-  const delivered = of('delivered') + of('complained')
+  const of = (type: RecipientType) => recipientCount(broadcast, type)
+  const delivered = of('delivered')
   const bounceRate = of('bounced') / (delivered + of('bounced') || 1)
   const complaintRate = of('complained') / (delivered || 1)
-  const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
+  const share = (type: RecipientType) => (delivered === 0 ? '–' : percent(of(type) / delivered))
   const figures: Figure[] = [
+    { type: 'sent', value: count(of('sent')) },
+    { type: 'delivered', value: count(delivered) },
+    { type: 'bounced', value: percent(bounceRate), ...limitWords(bounceRate, limits?.bounces) },
+    { type: 'opened', value: share('opened') },
+    { type: 'clicked', value: share('clicked') },
+    { type: 'unsubscribed', value: share('unsubscribed') },
     {
-      name: 'Delivered',
-      value: count(delivered),
-      under: counted(delivered, 'recipient'),
-      type: 'delivered',
-    },
-    {
-      name: 'Bounced',
-      value: percent(bounceRate),
-      ...limitWords(bounceRate, limits?.bounces),
-      type: 'bounced',
-    },
-    {
-      name: 'Opened',
-      value: share(unique_opens),
-      under: counted(unique_opens, 'recipient'),
-      type: 'opened',
-    },
-    {
-      name: 'Clicked',
-      value: share(unique_clicks),
-      under: counted(unique_clicks, 'recipient'),
-      type: 'clicked',
-    },
-    { name: 'Unsubscribed', value: share(unsubscribes), under: counted(unsubscribes, 'recipient') },
-    {
-      name: 'Complaints',
-      value: share(of('complained')),
-      ...limitWords(complaintRate, limits?.complaints),
       type: 'complained',
+      value: share('complained'),
+      ...limitWords(complaintRate, limits?.complaints),
     },
   ]
   return (
     <Card flush>
       <dl class="figures">
-        {figures.map(({ name, value, under, tone, type }) => (
-          <div class="figure" key={name}>
-            <dt>{name}</dt>
+        {figures.map(({ type, value, under, tone }) => (
+          <div class="figure" key={type}>
+            <dt>{RECIPIENT_TYPES[type]}</dt>
             <dd>
-              {type ? <Link href={recipientsPlace(id, type)}>{value}</Link> : value}
-              <div class={`under ${tone ?? ''}`}>{under}</div>
+              <Link href={recipientsPlace(broadcast.id, type)}>{value}</Link>
+              <div class="under">{counted(of(type), 'recipient')}</div>
+              {under && <div class={`under ${tone ?? ''}`}>{under}</div>}
             </dd>
           </div>
         ))}
       </dl>
+    </Card>
+  )
+}
+
+/** Members to whom nothing was sent, by reason. */
+function Unsent({ broadcast }: { broadcast: Broadcast }) {
+  const { id, skipped, counts } = broadcast
+  const reasons = Object.keys(skipped).map(
+    reason =>
+      [
+        recipientsPlace(id, 'skipped', reason),
+        skipped[reason] ?? 0,
+        (SKIP_WORDS[reason] ?? reason).toLowerCase(),
+      ] as const,
+  )
+  const statuses = (['failed', 'canceled'] as const)
+    .map(status => [emailsWith({ broadcast_id: id, status }), counts[status] ?? 0, status] as const)
+    .filter(([, people]) => people > 0)
+  return (
+    <Card title="Not sent">
+      <ul class="stack stack-tight">
+        {[
+          ...reasons,
+          [
+            recipientsPlace(id, 'suppressed'),
+            recipientCount(broadcast, 'suppressed'),
+            'suppressed or unsubscribed while the email waited',
+          ] as const,
+          ...statuses,
+        ].map(([place, people, words]) => (
+          <li key={words}>
+            <Link href={place}>
+              <b class="number">{count(people)}</b> {words}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </Card>
   )
 }

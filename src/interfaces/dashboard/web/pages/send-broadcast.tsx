@@ -173,7 +173,7 @@ function Recipients({ broadcast, recipients }: RecipientsProps) {
             {counted(data.recipients, 'person', 'people')} will get it
           </b>
           {skipped.length > 0 &&
-            `; skipped: ${skipped.map(([reason, people]) => `${count(people)} ${SKIP_WORDS[reason] ?? reason}`).join(', ')}`}
+            `; skipped: ${skipped.map(([reason, people]) => `${count(people)} ${(SKIP_WORDS[reason] ?? reason).toLowerCase()}`).join(', ')}`}
           .
         </p>
       )}
