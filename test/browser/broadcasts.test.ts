@@ -207,9 +207,11 @@ async function numbersShown(): Promise<Shown[]> {
     )
   const unsent = page.getByRole('heading', { name: 'Not sent' })
   await unsent.waitFor()
+  await page.getByRole('row').filter({ hasText: 'https://simulator.test/' }).waitFor()
   return [
     ...(await read('.figure', 'dt', '.under')),
     ...(await read('.card:has(h2:text-is("Not sent")) li', 'a', '.number')),
+    ...(await read('section[aria-label="Links"] tbody tr', 'td:first-child', 'a')),
   ]
 }
 
@@ -286,6 +288,7 @@ test('results: every number opens a list, and a file, of that length', async t =
     ['0 over the plan’s quota', []],
     ['0 deleted', []],
     ['0 suppressed or unsubscribed while the email waited', []],
+    ['https://simulator.test/', [at('clicked+c'), at('clicked+d')]],
   ]
   assert.equal(
     shown.map(({ name, number }) => [name, number]),

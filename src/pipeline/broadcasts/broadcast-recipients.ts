@@ -36,6 +36,8 @@ export interface RecipientQuestion {
   bounceType: RecipientBounceType | null
   /** Restricts skipped recipients; null for any. */
   skipReason: SkipReason | null
+  /** Number of the link that recipients have clicked; null for any. */
+  link: number | null
   page: ListPage
   /** Whether `total` is needed; counting reads the whole broadcast. */
   isCounted: boolean
@@ -89,7 +91,7 @@ export async function listRecipients(db: Db, question: RecipientQuestion): Promi
 type Question<T extends RecipientType> = RecipientQuestion & { type: T }
 
 /** Scans the account's emails between the first and the last email of the broadcast. */
-function emailListing(db: Db, { broadcast, horizon, type, address, bounceType }: Question<EmailType>) {
+function emailListing(db: Db, { broadcast, horizon, type, address, bounceType, link }: Question<EmailType>) {
   const entries = () =>
     db
       .selectFrom('emails')
@@ -105,6 +107,17 @@ function emailListing(db: Db, { broadcast, horizon, type, address, bounceType }:
       else if (type === 'clicked') emails = emails.where('clickCount', '>', 0)
       else emails = emails.where('status', 'in', STATUSES[type])
       if (address !== null) emails = emails.where('toList', '=', address)
+      if (link !== null)
+        emails = emails.where(eb =>
+          eb.exists(
+            eb
+              .selectFrom('visits')
+              .select(sql.lit(1).as('one'))
+              .whereRef('visits.emailId', '=', 'emails.id')
+              .where('visits.link', '=', link)
+              .where('visits.count', '>', 0),
+          ),
+        )
       if (bounceType === null) return emails
       return emails.where(eb =>
         eb.exists(

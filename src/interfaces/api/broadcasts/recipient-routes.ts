@@ -17,6 +17,7 @@ import {
   type ForecastQuestion,
   type RecipientForecast,
 } from '../../../pipeline/broadcasts/forecast.ts'
+import { END_OF_NUMBERS } from '../../../pipeline/tracking/link-numbers.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { type Db, SKIP_REASONS } from '../../../store/model/schema.ts'
@@ -25,7 +26,7 @@ import { apiErrorOf, invalidField, orNotFound } from '../api-error.ts'
 import { csvFile, exportReply } from '../route/export.ts'
 import { type ApiRequest, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
-import { readChoice } from '../schema/read.ts'
+import { readChoice, readNumber } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -81,6 +82,10 @@ const LISTED_QUERY = {
   email: z.string().optional().meta({ description: "The recipient's address." }),
   bounce_type: bounceSchema.optional().meta({ description: 'Only with `type=bounced`.' }),
   skip_reason: z.enum(SKIP_REASONS).optional().meta({ description: 'Only with `type=skipped`.' }),
+  link: z.int().min(0).max(END_OF_NUMBERS).optional().meta({
+    description:
+      'Number of a link of the broadcast, which the recipients have clicked. Only with `type=clicked`.',
+  }),
 }
 
 function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions): Route[] {
@@ -95,7 +100,7 @@ function listRoutes({ db, reader, horizonOf }: BroadcastRecipientRoutesOptions):
     return {
       broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
       horizon: await horizonOf(accountId),
-      ...{ type, address, bounceType, skipReason },
+      ...{ type, address, bounceType, skipReason, link: readLink(request.query, type) },
     }
   }
   return [
@@ -231,6 +236,14 @@ function readReason(query: URLSearchParams, type: RecipientType) {
     'skip_reason',
     `The \`skip_reason\` parameter must be one of ${SKIP_REASONS.join(', ')}, with \`type=skipped\`.`,
   )
+}
+
+/** @throws ApiError 422 */
+function readLink(query: URLSearchParams, type: RecipientType): number | null {
+  if ((query.get('link') ?? '') === '') return null
+  if (type !== 'clicked')
+    throw invalidField('link', 'The `link` parameter can only be given with `type=clicked`.')
+  return readNumber(query, 'link', { fallback: 0, min: 0, max: END_OF_NUMBERS })
 }
 
 function recipientView(row: FoundRecipient, type: RecipientType): z.output<typeof recipientSchema> {

@@ -20,7 +20,7 @@ async function open(t: TestContext, options: Parameters<typeof openBroadcasts>[1
     const { broadcast } = (await broadcasts.find(accountId, id))!
     return listRecipients(db, {
       ...{ broadcast, horizon: 0, type: 'skipped' as const, address: null, bounceType: null },
-      ...{ skipReason: null, isCounted: true, page: { limit: 1_000, offset: 0, cursor: null } },
+      ...{ skipReason: null, link: null, isCounted: true, page: { limit: 1_000, offset: 0, cursor: null } },
       ...over,
     })
   }

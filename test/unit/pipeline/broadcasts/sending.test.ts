@@ -482,7 +482,7 @@ test('sending: recipients are listed by the result of their emails', async t => 
   const list = (over: Partial<RecipientQuestion>) =>
     listRecipients(db, {
       ...{ broadcast, horizon: 0, type: 'sent' as const, address: null, bounceType: null },
-      ...{ skipReason: null, isCounted: true },
+      ...{ skipReason: null, link: null, isCounted: true },
       page: { limit: 10, offset: 0, cursor: null },
       ...over,
     })
@@ -511,6 +511,8 @@ test('sending: recipients are listed by the result of their emails', async t => 
   assert.equal(await names({ type: 'bounced', bounceType: 'Permanent' }), ['cid'])
   assert.equal(await names({ type: 'bounced', bounceType: 'Transient' }), [])
   assert.equal(await names({ type: 'complained' }), [])
+  assert.equal(await names({ type: 'clicked', link: 2 }), ['cid', 'ann'])
+  assert.equal(await names({ type: 'clicked', link: 1 }), [])
   assert.equal(await names({ address: 'ann@there.test' }), ['ann'])
   assert.equal(await names({ horizon: clock.now() }), [], 'what is beyond retention is out of sight')
   const [other, clicked] = (await list({ type: 'clicked' })).rows

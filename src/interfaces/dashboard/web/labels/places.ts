@@ -34,6 +34,11 @@ export function recipientsPlace(broadcastId: string, type: RecipientType, skip_r
   return withQuery(`/broadcasts/${broadcastId}/recipients`, query)
 }
 
+/** Returns the recipients of a broadcast who have clicked a link, by its number. */
+export function clickersPlace(broadcastId: string, link: number): string {
+  return withQuery(`/broadcasts/${broadcastId}/recipients`, { type: 'clicked', link })
+}
+
 /** Returns the page of a contact. */
 export function contactPlace({ id, audience_id }: { id: string; audience_id: string }): string {
   return `/audiences/${audience_id}/contacts/${id}`

@@ -4,7 +4,7 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Broadcast, BroadcastRecipient } from '../api/types.ts'
 import { Note } from '../components/feedback.tsx'
-import { Filter, FilterBar, Search } from '../components/filters.tsx'
+import { Chips, Filter, FilterBar, Search } from '../components/filters.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import type { PageProps } from '../components/page.ts'
 import { usePaged } from '../components/paged.ts'
@@ -22,11 +22,13 @@ export function BroadcastRecipients({ params: { id } }: PageProps) {
   const reason = type === 'skipped' ? query.get('skip_reason') : ''
   const address = query.get('email')
   const broadcast = useLoad<Broadcast>(`/broadcasts/${id}`).data
-  const filters = { type, skip_reason: reason, email: ADDRESS.test(address) ? address : '' }
+  const link = type === 'clicked' ? query.get('link') : ''
+  const filters = { type, skip_reason: reason, link, email: ADDRESS.test(address) ? address : '' }
   const list = usePaged<BroadcastRecipient>(`/broadcasts/${id}/recipients`, query, { filters })
   const { total } = list.data ?? {}
+  const linkUrl = useLinkUrl(id!, link)
   const unlisted =
-    broadcast && broadcast.status !== 'sending' && total !== undefined && filters.email === ''
+    broadcast && broadcast.status !== 'sending' && total !== undefined && filters.email === '' && link === ''
       ? unlistedWords(recipientCount(broadcast, typeOf(type), reason), total, typeOf(type))
       : undefined
   return (
@@ -75,10 +77,19 @@ export function BroadcastRecipients({ params: { id } }: PageProps) {
             />
           )}
         </FilterBar>
+        {link !== '' && <Chips query={query} chips={[{ names: ['link'], label: 'Link', value: linkUrl }]} />}
         {unlisted && total !== 0 && <Note>{unlisted}</Note>}
       </ResourceList>
     </>
   )
+}
+
+/** @param link number of a link of the broadcast; empty for none */
+function useLinkUrl(id: string, link: string): string {
+  const after = Number(link) > 0 ? Number(link) - 1 : null
+  const path = withQuery(`/broadcasts/${id}/clicked-links`, { limit: 1, after })
+  const found = useLoad<{ data: { id: string; url: string }[] }>(link === '' ? null : path).data?.data[0]
+  return found?.id === link ? found.url : `number ${link}`
 }
 
 /** Results that are filters; without one, the list has whom an email was sent to. */

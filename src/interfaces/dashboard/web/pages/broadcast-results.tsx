@@ -18,7 +18,13 @@ import {
 } from '../labels/broadcasts.ts'
 import { limitWords } from '../labels/health.ts'
 import { count, counted, percent } from '../labels/numbers.ts'
-import { emailsWith, RECIPIENT_TYPES, type RecipientType, recipientsPlace } from '../labels/places.ts'
+import {
+  clickersPlace,
+  emailsWith,
+  RECIPIENT_TYPES,
+  type RecipientType,
+  recipientsPlace,
+} from '../labels/places.ts'
 import { useAudienceWords } from './broadcast-audience.ts'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
@@ -187,7 +193,7 @@ function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number }) {
       lead="Clicks per link. Clicks by bots and link scanners are counted separately."
       name="Links of the broadcast"
       list={list}
-      columns={columnsOf(most)}
+      columns={columnsOf(id, most)}
       keyOf={({ number }) => String(number)}
       empty={{
         icon: 'broadcasts',
@@ -198,7 +204,7 @@ function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number }) {
   )
 }
 
-function columnsOf(most: number): Column<BroadcastLink>[] {
+function columnsOf(id: string, most: number): Column<BroadcastLink>[] {
   return [
     { head: 'Link', text: ({ url }) => url, cell: ({ url }) => <span class="mono">{url}</span> },
     {
@@ -209,7 +215,13 @@ function columnsOf(most: number): Column<BroadcastLink>[] {
         <Meter share={unique_clicks / most} label="Compared with the most clicked link" />
       ),
     },
-    { head: 'Unique clicks', kind: 'number', cell: ({ unique_clicks }) => count(unique_clicks) },
+    {
+      head: 'Unique clicks',
+      kind: 'number',
+      cell: ({ number, unique_clicks }) => (
+        <Link href={clickersPlace(id, number)}>{count(unique_clicks)}</Link>
+      ),
+    },
     { head: 'Total clicks', kind: 'number', cell: ({ clicks }) => count(clicks) },
     {
       head: 'Bot clicks',
