@@ -1,6 +1,6 @@
 /**
- * Installs the programs of others that test/api runs, as test/clients locks them, into a folder of their own:
- * SDKs, linters and client generators. Does nothing where they are there.
+ * Installs the programs of others that test/api and test/program run, as test/clients locks them, into a
+ * folder of their own: SDKs, linters and client generators. Does nothing where they are there.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'

@@ -143,6 +143,7 @@ Maintainer: Mailhorn <mailhorn@localhost>
 Installed-Size: ${installedKib}
 Depends: libc6 (>= 2.28), libstdc++6, passwd
 Recommends: systemd
+Suggests: postgresql-client
 Section: mail
 Priority: optional
 Description: self-hosted e-mail platform with its own transfer agent

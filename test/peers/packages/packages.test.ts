@@ -13,19 +13,17 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../kit/free-port.ts'
-import { listens } from '../../kit/listens.ts'
 import { makePackages } from '../../kit/packages.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { type EmptyRoot, openEmptyRoot } from './empty-root.ts'
 
-/** Installs the packages and the image in a root that has neither Node nor npm. */
+/** Installs the packages in a root that has neither Node nor npm. */
 const test = suite('packages')
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -41,7 +39,8 @@ os.chmod(sys.argv[1], 0o777)
 print('listening', flush=True)
 while True: print(s.recv(4096).decode(), flush=True)
 `
-const LOW_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
+/** Position of the architecture in a file of machine code. */
+const ELF_MACHINE_AT = 18
 const WATCHDOG_MS = 1_000
 const EXECUTABLE = '/root/mailhorn'
 /** Bodies of this size are parsed in a child process. */
@@ -110,6 +109,11 @@ for (const { kind, install, remove } of [
       assert.ok(existsSync(join(empty.path, path)), path)
   })
 
+test('the Debian package suggests the programs that back up PostgreSQL', () => {
+  const { stdout } = spawnSync('dpkg-deb', ['-f', fileNamed('*.deb'), 'Suggests'], { encoding: 'utf8' })
+  assert.is(stdout, 'postgresql-client\n')
+})
+
 test('the unit is valid, and exposes little of the system', () => {
   const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', UNIT], {
     encoding: 'utf8',
@@ -118,30 +122,17 @@ test('the unit is valid, and exposes little of the system', () => {
   assert.ok(exposure < 3, stdout)
 })
 
-test('each instruction of the image after its build works on its base, and all of its ports listen', async t => {
-  const empty = await t.using(openEmptyRoot())
-  const image = lastStage(readFileSync(join(root, 'Dockerfile'), 'utf8'))
-  cpSync(join(packages, globSync('mailhorn-*/', { cwd: packages })[0]!), join(empty.path, image.copied), {
-    recursive: true,
-  })
-  for (const line of image.run) empty.run('/bin/sh', '-c', line)
-  const before = readFileSync(LOW_PORTS, 'utf8')
-  writeFileSync(LOW_PORTS, '0') // as container engines do
-  t.after(() => writeFileSync(LOW_PORTS, before))
-  const env = { ...image.env, PATH: '/usr/bin', MAILHORN_ADMIN_CREDENTIALS_FILE: 'first-credentials' }
-  const service = empty.start(image.user, env, ...image.command)
-  t.after(() => service.end('SIGKILL'))
-  await until(() => service.log().includes('"event":"ready"') || service.hasEnded())
-  assert.not.ok(service.hasEnded(), service.log())
-
-  const silent = []
-  for (const port of image.ports) if (!(await listens('127.0.0.1', port))) silent.push(port)
-  assert.equal(silent, [80], 'ACME is off, and its port with it')
-  const health = empty.start(image.user, env, ...image.healthCheck)
-  await until(() => health.hasEnded())
-  assert.is(health.log(), '')
-  await service.end('SIGTERM')
-  assert.match(service.log(), /"event":"stopping"/)
+test('each part in machine code is locked for x64 and arm64', () => {
+  const { packages: locked } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  for (const [cpu, machine] of [
+    ['x64', 62],
+    ['arm64', 183],
+  ] as const) {
+    for (const name of [`node-linux-${cpu}`, `@koromix/koffi-linux-${cpu}`])
+      assert.match(locked[`node_modules/${name}`]?.integrity, /^sha512-/, name)
+    const sqlite = readFileSync(join(root, `node_modules/better-sqlite3/prebuilds/linux-${cpu}.node`))
+    assert.is(sqlite.readUInt16LE(ELF_MACHINE_AT), machine, cpu)
+  }
 })
 
 test('the single executable unpacks itself, and a killed service loses nothing', async t => {
@@ -203,29 +194,6 @@ test('the single executable replaces damaged files, and says in one line that it
   assert.is(status, 1)
   assert.match(stderr, /^mailhorn: the program cannot be unpacked into \/root\/.+EROFS.+XDG_CACHE_HOME.+\n$/)
 })
-
-/** Reads the instructions of the last stage that concern what runs. */
-function lastStage(dockerfile: string) {
-  const stage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')).replaceAll(/\\\n\s*/g, '')
-  const all = (instruction: string) =>
-    [...stage.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value]) => value!)
-  const [command] = all('CMD').map(value => JSON.parse(value) as [string, ...string[]])
-  const healthCheck = JSON.parse(all('HEALTHCHECK')[0]!.replace(/^.*? CMD /, '')) as [string, ...string[]]
-  return {
-    copied: all('COPY')[0]!.split(' ').at(-1)!,
-    run: all('RUN'),
-    user: all('USER')[0]!,
-    env: Object.fromEntries(
-      all('ENV').flatMap(value => value.split(/ +/).map(pair => pair.split('=') as [string, string])),
-    ),
-    ports: all('EXPOSE')
-      .flatMap(value => value.split(' '))
-      .filter(port => !port.endsWith('/udp'))
-      .map(port => Number.parseInt(port, 10)),
-    command: command!,
-    healthCheck,
-  }
-}
 
 function fileNamed(pattern: string): string {
   return join(packages, globSync(pattern, { cwd: packages })[0]!)
