@@ -150,7 +150,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     class: 'unknown',
     codes: ['4'],
     words:
-      /(?:user|recipient|(?<!ip )(?<!your )(?<!e-?mail )address(?! temporarily (?:block|black))|callout|ldap|look-?up|verif)[^.]{0,40}(?:temporar|timed? ?out|could not (?:be )?(?:complete|verif)|in progress|failure)/,
+      /(?:user|recipient|(?<!ip )(?<!your )(?<!e-?mail )address(?! temporarily (?:block|black))|callout|ldap|look-?up|verif)[^.]{0,40}(?:temporar(?!ily (?:rate|throttl|limit))|timed? ?out|could not (?:be )?(?:complete|verif)|in progress|failure)/,
     sample: 'rcpt 451 Could not complete recipient verify callout: verification timed out',
   },
   {
