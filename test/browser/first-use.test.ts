@@ -1,5 +1,5 @@
 /** Obstacles of a first use of the dashboard: dead ends, and faults that were named too late. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
@@ -77,11 +77,17 @@ test('a broadcast from a domain that may not send: the review says so, and leads
   await goTo(`/broadcasts/${id}`)
   await page.getByRole('button', { name: 'Review and send' }).click()
   const review = page.getByRole('dialog')
-  await review
-    .getByText('The elsewhere.example domain in From is not registered. Add and verify the domain')
-    .waitFor()
+  const fault = review.getByText(
+    'The elsewhere.example domain in From is not registered. Add and verify the domain',
+  )
+  await fault.waitFor()
   await review.getByText('1 person will get it').waitFor()
-  assert.ok(await review.getByRole('button', { name: 'Send to 1 person' }).isDisabled())
+  await review.locator('iframe, pre').first().waitFor()
+  const send = review.getByRole('button', { name: 'Send to 1 person' })
+  assert.ok(await send.isDisabled())
+  const topOf = async (part: Locator) => (await part.boundingBox())!.y
+  assert.ok((await topOf(fault)) < (await topOf(review.getByRole('region', { name: 'Content' }))))
+  assert.ok((await topOf(send)) < page.viewportSize()!.height, 'the button is in view without scrolling')
   await review.getByRole('link', { name: 'View domains' }).click()
   await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor()
 })

@@ -72,9 +72,12 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
   return (
     <div class="recipient stack">
       <div class="row row-apart">
-        <span>
-          <b>{address}</b>
-          {kind !== 'to' && <span class="quiet"> ({kind})</span>}
+        <span class="row">
+          <span>
+            <b>{address}</b>
+            {kind !== 'to' && <span class="quiet"> ({kind})</span>}
+          </span>
+          <Mark tone={tone}>{label}</Mark>
         </span>
         <span class="row">
           {isOperator() && WAITING.has(status) && (
@@ -84,7 +87,6 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
             <Link href={withQuery('/suppressions', { q: address })}>View suppression</Link>
           )}
           <WaitingActs {...{ email, recipient, reload }} />
-          <Mark tone={tone}>{label}</Mark>
         </span>
       </div>
       {!isOnly && (

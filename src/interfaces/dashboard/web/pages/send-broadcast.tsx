@@ -110,11 +110,11 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
         <>
           <Recipients broadcast={broadcast} recipients={recipients} />
           <Words broadcast={broadcast} />
-          <AsReceived broadcast={broadcast} />
           {lintError && <Failure error={lintError} act="The broadcast could not be checked" />}
-          {lint && <Links links={lint.links} />}
           {lint && <Findings findings={lint.findings} isRefused={isRefused} />}
           {needsReason && <WithoutLink reason={reason} onReason={setReason} />}
+          <AsReceived broadcast={broadcast} />
+          {lint && <Links links={lint.links} />}
           {status !== 'scheduled' && <When when={when} onWhen={setWhen} fault={error?.of('scheduled_at')} />}
           {people !== undefined && people > TYPED_ABOVE && (
             <TextField
