@@ -23,7 +23,16 @@ import type { PackedFile } from '../packaging/one-file/unpack.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Contents of the tree that the program reads, or that its licenses ask for. */
-const PACKED = ['build', 'config', 'dist', 'node_modules', 'package.json', 'LICENSE', 'THIRD-PARTY-LICENSES']
+const PACKED = [
+  'build',
+  'config',
+  'dist',
+  'node_modules',
+  'package.json',
+  'CHANGELOG.md',
+  'LICENSE',
+  'THIRD-PARTY-LICENSES',
+]
 const RUNTIME = 'node_modules/.bin/node'
 const COMPRESSION = {
   [constants.ZSTD_c_compressionLevel]: 9,

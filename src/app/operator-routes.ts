@@ -5,6 +5,7 @@ import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { type BackupsView, backupRoutes } from '../interfaces/api/installation/backup-routes.ts'
 import { type CertificateView, certificateRoutes } from '../interfaces/api/installation/certificate-routes.ts'
 import { logTailRoutes } from '../interfaces/api/installation/log-routes.ts'
+import { releaseRoutes } from '../interfaces/api/installation/release-routes.ts'
 import { settingsRoutes } from '../interfaces/api/installation/settings-routes.ts'
 import { type StorageView, storageRoutes } from '../interfaces/api/installation/storage-routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
@@ -30,6 +31,7 @@ import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import type { SendingDomains } from './sending-domains.ts'
 import { setupRoutesOf } from './setup.ts'
 import { trackingBaseOf } from './tracking.ts'
+import { readChangelog, version } from './version.ts'
 
 interface OperatorServices extends AlertServices {
   sending: Sending
@@ -77,6 +79,7 @@ function machineRoutes(context: AppContext, backups: Backups | undefined): Route
       list: () => listCertificates(context),
       order: host => store.run('orderCertificate', { host, now: clock.now() }),
     }),
+    ...releaseRoutes({ version, readChangelog }),
     ...logTailRoutes({ tail: sharedLogTail() }),
     ...storageRoutes({ view: () => viewStorage(context) }),
     ...backupRoutes({

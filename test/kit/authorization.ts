@@ -68,6 +68,7 @@ const ROUTES_BY_NEED = {
     'POST /installation/certificates/order',
     'GET /installation/log',
     'GET /installation/mode',
+    'GET /installation/releases',
     'GET /installation/settings',
     'GET /installation/storage',
     'PUT /installation/mode',

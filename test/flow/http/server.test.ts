@@ -85,4 +85,14 @@ test('log: operators filter the last lines by level, event and text; secrets are
   assert.equal([refused.status, refused.body.errors[0].path], [422, 'level'])
 })
 
+test('releases: the version that runs, and what has changed', async t => {
+  const mailhorn = await startMailhorn()
+  t.after(() => mailhorn.close())
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('GET', '/installation/releases', { session })
+  const { body: installation } = await mailhorn.call('GET', '/installation', { session })
+  assert.is(body.version, installation.version)
+  assert.ok(body.data.some(({ sections }: { sections: unknown[] }) => sections.length > 0))
+})
+
 test.run()

@@ -44,6 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /installation/certificates': 'listCertificates',
   'POST /installation/certificates/order': 'orderCertificate',
   'GET /installation/log': 'listLogLines',
+  'GET /installation/releases': 'getReleases',
   'GET /installation/storage': 'getStorage',
   'GET /installation/settings': 'listSettings',
   'POST /installation/ban-domain': 'banDomain',

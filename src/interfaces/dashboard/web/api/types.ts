@@ -32,6 +32,7 @@ import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schem
 import type { BackupsView } from '../../../api/installation/backup-routes.ts'
 import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
 import type { LogTailView } from '../../../api/installation/log-routes.ts'
+import type { ReleasesView } from '../../../api/installation/release-routes.ts'
 import type {
   domainBanSchema,
   installationSchema,
@@ -102,6 +103,7 @@ export type Installation = z.output<typeof installationSchema>
 export type Backups = BackupsView
 export type Certificate = CertificateView
 export type LogTail = LogTailView
+export type Releases = ReleasesView
 export type Setting = SettingView
 export type Storage = StorageView
 export type ServiceMode = z.output<typeof serviceModeSchema>

@@ -90,13 +90,22 @@ export function Head({ title, count, lead, from, children }: HeadProps) {
   )
 }
 
-/** Links to the pages of the section, on these pages. */
+/** Room beside the tab of the page, in which a part of the tab before is seen. */
+const TAB_MARGIN_PX = 56
+
+/** Links to the pages of the section, on these pages. The tab of the page is scrolled into view. */
 function SectionTabs() {
   const [path] = useLocation()
+  const tabs = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const here = tabs.current?.querySelector<HTMLElement>('[aria-current]')
+    if (here && tabs.current)
+      tabs.current.scrollLeft = here.offsetLeft - tabs.current.offsetLeft - TAB_MARGIN_PX
+  }, [path])
   const section = sectionOf(path)
   if (!section || section.pages.length === 1 || !section.pages.some(([page]) => page === path)) return null
   return (
-    <nav class="tabs" aria-label={section.label}>
+    <nav class="tabs" aria-label={section.label} ref={tabs}>
       {section.pages.map(([page, label]) => (
         <Link key={page} href={page} {...(page === path && { 'aria-current': 'page' as const })}>
           {label}

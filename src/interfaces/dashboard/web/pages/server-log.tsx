@@ -46,8 +46,10 @@ export function ServerLog() {
         }}
         foot={
           <p class="list-foot quiet">
-            {hasMore && 'Only the newest 100 matching lines are shown. '}
-            Lines since <Time at={since} /> are kept; older ones are where your system keeps the log.
+            <span>
+              {hasMore && 'Only the newest 100 matching lines are shown. '}
+              Lines since <Time at={since} /> are kept; older ones are where your system keeps the log.
+            </span>
           </p>
         }
       >
