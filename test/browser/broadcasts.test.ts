@@ -66,7 +66,7 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await dialog().getByText('2 people will get it; skipped: 1 unsubscribed.').waitFor()
   await dialog().getByText('Readers › In Graz · Topic: Offers').waitFor()
   await dialog().getByText('What is new', { exact: true }).waitFor()
-  await dialog().getByText('1 link checked by form, no problems found').waitFor()
+  await dialog().getByText('1 link, no problems found').waitFor()
   const letter = dialog().frameLocator('iframe.letter')
   await dialog().getByLabel('Search contacts').fill('ben@')
   await letter.getByText('Hello Ben').waitFor()

@@ -43,6 +43,21 @@ test('a week is not compared with a week without mail', async () => {
   assert.not.match(await figures.innerText(), /was 0 %/)
 })
 
+test('on a phone, the status names the issue that needs attention', async t => {
+  const phone = await browser.signIn(mailhorn, '/', { viewport: { width: 390, height: 844 } })
+  t.after(phone.close)
+  await phone.page.getByText('Evaluation mode: no public host name is configured.').first().waitFor()
+  assert.is(await phone.page.getByText(/The queue is empty|waiting in the queue/).isVisible(), false)
+})
+
+test('the simulator has attempts without a transcript', async () => {
+  const id = await send('bounced@simulator.test')
+  await mailhorn.emailWhen(id, 'bounced')
+  await goTo(`/emails/${id}`)
+  await page.getByText('1 attempt', { exact: true }).waitFor()
+  assert.is(await page.getByText('SMTP transcript').count(), 0)
+})
+
 test('an email to a suppressed address leads to the suppression', async () => {
   await api('/suppressions', { email: 'gone@there.example' })
   await api('/suppressions', { email: 'other@there.example' })

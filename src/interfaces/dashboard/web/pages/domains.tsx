@@ -120,6 +120,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
           {regions.length > 1 && (
             <Choose
               label="Region"
+              hint="Part of the host name in the MX record. Keep the default unless your code names another."
               value={region}
               options={regions.map(one => [
                 one.name,

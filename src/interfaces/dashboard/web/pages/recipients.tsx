@@ -97,7 +97,7 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
       <HostReply {...{ mx_host, reply }} />
       {transcripts.length > 0 && (
         <details open={isOnly && transcripts.length === 1 && status !== 'delivered'}>
-          <summary class="small quiet">{counted(transcripts.length, 'attempt')} (SMTP transcript)</summary>
+          <summary class="small quiet">{attemptWords(transcripts)}</summary>
           <ol class="stack" style={{ marginTop: '12px' }}>
             {transcripts.map(attempt => (
               <li key={attempt.attempt}>
@@ -109,6 +109,12 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
       )}
     </div>
   )
+}
+
+/** The simulator, and what fails before a connection, have no transcript. */
+function attemptWords(attempts: readonly Attempt[]): string {
+  const hasTalk = attempts.some(({ hosts }) => hosts.length > 0)
+  return `${counted(attempts.length, 'attempt')}${hasTalk ? ' (SMTP transcript)' : ''}`
 }
 
 /** Tries a recipient that waits now, or gives it up. */

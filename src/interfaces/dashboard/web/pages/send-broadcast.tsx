@@ -239,7 +239,7 @@ function Links({ links }: Pick<BroadcastLint, 'links'>) {
   return (
     <details>
       <summary>
-        {counted(links.length, 'link')} checked by form,{' '}
+        {counted(links.length, 'link')},{' '}
         {faulty.length === 0 ? 'no problems found' : `${faulty.length} with problems`}
       </summary>
       <p class="quiet">Links are not opened: open them once yourself to see that they work.</p>

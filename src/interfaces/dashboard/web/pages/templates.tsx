@@ -58,7 +58,7 @@ export function Templates() {
           title: 'No templates yet',
           act: <Button onClick={add}>Create your first template</Button>,
           children:
-            'Write an email once with variables such as {{first_name}}. The API request fills them in. Every change is kept as a version that you can restore.',
+            'Write an email once with variables such as {{first_name}}. The API request fills them in, or each contact of a broadcast. Every change is kept as a version that you can restore.',
         }}
       >
         <search class="filters">
