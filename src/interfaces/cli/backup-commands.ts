@@ -1,17 +1,19 @@
 /** `mailhorn backup` and `mailhorn verify`: make backups of the data folder, and check them. */
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Kysely } from 'kysely'
 import { createSecretKeys } from '../../lib/secret-keys.ts'
 import { rebuildSample } from '../../pipeline/delivery/message/sample.ts'
 import { type BackupOptions, createBackup, type MadeBackup } from '../../store/backup/create.ts'
-import { type BackupPlace, DATABASE_COPY } from '../../store/backup/layout.ts'
+import { writeDumpSample } from '../../store/backup/dump-sample.ts'
+import { type BackupPlace, DATABASE_COPY, DATABASE_DUMP } from '../../store/backup/layout.ts'
 import { openBackup } from '../../store/backup/open.ts'
 import { isS3Address } from '../../store/backup/s3-address.ts'
 import { type VerifiedBackup, verifyBackup } from '../../store/backup/verify.ts'
 import { findBlob } from '../../store/blobs/blobs.ts'
 import { blobName, INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
-import { isCurrent } from '../../store/migrations/migrate.ts'
+import { pendingAfter } from '../../store/migrations/migrate.ts'
 import { databaseExists, locate, openReader } from '../../store/opening/dialect.ts'
 import { readSecret, SECRET_FILE } from '../../store/opening/secret-file.ts'
 import type { BackupSettings, CliCommand } from './command.ts'
@@ -64,7 +66,7 @@ export const backupCliCommands: CliCommand[] = [
     usage: '<backup>',
     summary: 'Check a backup: hashes, database, schema, files and a sample of messages',
     details: `  <backup>  A backup, or a place of backups (a folder or s3://bucket/prefix): its newest one.
-  A backup of PostgreSQL is read by pg_restore, without a server, and no messages are rebuilt.
+  A backup of PostgreSQL is read by pg_restore, without a server.
   Prints one line for each fault, and exits with code 1 if there is one. With backup.passphrase, the secret key is
   checked, too.`,
     positionals: { min: 1, max: 1 },
@@ -73,8 +75,7 @@ export const backupCliCommands: CliCommand[] = [
       const place = await openBackup(positionals[0]!, s3, clock)
       try {
         const verified = await verifyBackup(place, passphrase)
-        const isSqlite = verified.manifest.postgres === null
-        const sample = isSqlite && verified.faults.length === 0 ? await sampleOf(place, verified) : null
+        const sample = verified.faults.length === 0 ? await sampleOf(place, verified) : null
         return verifiedResult(place, verified, sample)
       } finally {
         await place.close()
@@ -147,8 +148,21 @@ function inMb(bytes: number): string {
 type Sample = Awaited<ReturnType<typeof rebuildSample>>
 
 /** @returns null when the database has the schema of another version, so that its messages cannot be read */
-async function sampleOf(place: BackupPlace, { secret }: VerifiedBackup): Promise<Sample | null> {
-  const databaseFile = await place.file(DATABASE_COPY)
+async function sampleOf(place: BackupPlace, verified: VerifiedBackup): Promise<Sample | null> {
+  const { manifest, secret } = verified
+  if (pendingAfter(manifest.migrations).length > 0) return null
+  if (manifest.postgres === null) return rebuiltIn(await place.file(DATABASE_COPY), place, secret)
+  const folder = await mkdtemp(join(tmpdir(), 'mailhorn-verify-'))
+  try {
+    const file = join(folder, DATABASE_COPY)
+    await writeDumpSample(await place.file(DATABASE_DUMP), file, SAMPLE_MAX)
+    return await rebuiltIn(file, place, secret)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function rebuiltIn(databaseFile: string, place: BackupPlace, secret: Buffer | null): Promise<Sample> {
   const reader = openReader({ kind: 'sqlite', databaseFile, blobFolder: place.blobFolder })
   const { db, find, blobs } = reader
   const read: typeof blobs.read = async (from, hash) => {
@@ -157,7 +171,6 @@ async function sampleOf(place: BackupPlace, { secret }: VerifiedBackup): Promise
     return blobs.read(from, hash)
   }
   try {
-    if (!(await isCurrent(db as unknown as Kysely<unknown>))) return null
     const parts = { db, find, blobs: { ...blobs, read } }
     return await rebuildSample(parts, secret && createSecretKeys(secret), SAMPLE_MAX)
   } finally {
@@ -180,7 +193,7 @@ function verifiedResult(
     `Backup ${place.path} of ${manifest.created_at}, made by version ${manifest.version}`,
     `Database: ${inMb(manifest.database.bytes)} MB. Files: ${manifest.blobs.count} (${inMb(manifest.blobs.bytes)} MB).`,
     sample === null
-      ? `Messages: not rebuilt, since ${manifest.postgres ? 'that needs a PostgreSQL database: restore the backup into an empty one' : 'the schema is that of another version'}.`
+      ? 'Messages: not rebuilt, since the schema is that of another version.'
       : `Messages: ${sample.count} rebuilt${verified.secret ? `, ${sample.proven} equal to what was sent by their signatures` : ''}.`,
     `Secret key: ${key}.`,
     'No faults.',

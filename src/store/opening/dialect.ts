@@ -21,7 +21,7 @@ import type { GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 
 export { dumpBytes, type PostgresSnapshot, readSnapshot } from '../postgres/dump.ts'
-export { contentsOfDump } from '../postgres/dump-contents.ts'
+export { contentsOfDump, type DumpedRow, rowsInDump } from '../postgres/dump-contents.ts'
 export { type LoadingDatabase, openLoading } from '../postgres/load.ts'
 export {
   blobFilesInCopy,
@@ -31,6 +31,7 @@ export {
   migrationsInCopy,
   settingInCopy,
 } from '../sqlite/copy.ts'
+export { createFilled } from '../sqlite/filled.ts'
 
 /** Everything that a thread needs to open the store. */
 export type StoreLocation = ({ kind: 'sqlite' } & SqliteLocation) | ({ kind: 'postgres' } & PostgresLocation)

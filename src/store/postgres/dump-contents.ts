@@ -15,7 +15,8 @@ export interface DumpContents {
   damagedBlobs: string[]
 }
 
-type Row = Record<string, string | null>
+/** Values of a row in the text format of COPY, by the names of their columns. */
+export type DumpedRow = Record<string, string | null>
 
 const TABLES = ['migrations', 'settings', 'blobs']
 /** The line before the rows of a table, which name their columns. */
@@ -30,7 +31,7 @@ export async function contentsOfDump(file: string): Promise<DumpContents> {
   await requireTool('pg_restore', null)
   const settings = new Map<string, string>()
   const contents = { migrations: [] as string[], largeBlobs: [] as LargeBlob[], damagedBlobs: [] as string[] }
-  for await (const [table, row] of rowsIn(file)) {
+  for await (const [table, row] of rowsInDump(file, TABLES)) {
     if (table === 'migrations') contents.migrations.push(row.name!)
     else if (table === 'settings') settings.set(row.key!, row.value!)
     else if (table === 'blobs') addBlob(row, contents)
@@ -41,7 +42,7 @@ export async function contentsOfDump(file: string): Promise<DumpContents> {
 }
 
 function addBlob(
-  { hash, size_bytes, body }: Row,
+  { hash, size_bytes, body }: DumpedRow,
   contents: Pick<DumpContents, 'largeBlobs' | 'damagedBlobs'>,
 ) {
   const name = hash!.slice(HEX_PREFIX.length)
@@ -53,9 +54,12 @@ function bytesOf(body: string | undefined): Buffer {
   return Buffer.from((body ?? '').slice(HEX_PREFIX.length), 'hex')
 }
 
-/** Yields the rows of some tables, with the name of the table. */
-async function* rowsIn(file: string): AsyncGenerator<[table: string, row: Row]> {
-  const args = ['--data-only', ...TABLES.map(name => `--table=${name}`), '--file=-', file]
+/** Yields the rows of some tables, each with the name of its table, in the order of the dump. */
+export async function* rowsInDump(
+  file: string,
+  tables: readonly string[],
+): AsyncGenerator<[table: string, row: DumpedRow]> {
+  const args = ['--data-only', ...tables.map(name => `--table=${name}`), '--file=-', file]
   let table: { name: string; columns: string[] } | undefined
   for await (const line of linesOf(outputOf('pg_restore', { args, address: null }))) {
     if (line === END) table = undefined
@@ -79,7 +83,7 @@ async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
-function rowOf(line: string, columns: readonly string[]): Row {
+function rowOf(line: string, columns: readonly string[]): DumpedRow {
   const values = line.split('\t').map(text => (text === NULL ? null : unescaped(text)))
   return Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null]))
 }
