@@ -20,6 +20,13 @@ export function Certificates() {
   return (
     <>
       <Head title="Certificates" />
+      <ResourceList<Certificate>
+        name="Certificates"
+        list={list}
+        columns={columnsOf(list.reload)}
+        keyOf={({ host }) => host}
+        empty={{ icon: 'keys', title: 'No certificates' }}
+      />
       {isSelfSigned && (
         <Note tone="warn">
           The certificate is self-signed, so other programs cannot verify it.{' '}
@@ -32,13 +39,6 @@ export function Certificates() {
           <Time at={order!.next_at} />.
         </Note>
       ))}
-      <ResourceList<Certificate>
-        name="Certificates"
-        list={list}
-        columns={columnsOf(list.reload)}
-        keyOf={({ host }) => host}
-        empty={{ icon: 'keys', title: 'No certificates' }}
-      />
     </>
   )
 }
