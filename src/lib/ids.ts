@@ -95,6 +95,13 @@ export function lastIdAt(at: number): Id {
   return id
 }
 
+/** @returns the greatest lower id, with which a range begins that excludes its lower bound */
+export function idBefore(id: Id): Id {
+  const before = Uint8Array.from(id)
+  for (let i = before.length - 1; i >= 0 && before[i]!-- === 0; i--);
+  return before
+}
+
 /** Buffer that every id is written to, so that its text is one flat string. */
 const TEXT = Buffer.alloc(36, '-')
 /** Offset of each byte of an id in the text. */

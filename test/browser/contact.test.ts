@@ -26,6 +26,13 @@ test.before(async () => {
     properties: { city: 'Vienna', seats: 3, trial: false },
   })
   path = `/audiences/${audience.id}/contacts/${id}`
+  for (const [name, value] of [
+    ['In Vienna', 'Vienna'],
+    ['In Graz', 'Graz'],
+  ])
+    await make(`/audiences/${audience.id}/segments`, {
+      ...{ name, filters: [{ field: 'properties.city', op: 'eq', value }] },
+    })
   for (let n = 1; n <= 11; n++) {
     const email = await mailhorn.send({
       ...{ from: 'orders@shop.example', to: ADDRESS, subject: `Order ${n}`, text: 'Hello' },
@@ -50,6 +57,14 @@ async function make(place: string, body: object) {
 const contact = async () => (await mailhorn.call('GET', path, { session })).body
 const card = (name: string) => page.getByRole('region', { name })
 const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+test('the segments that it matches are named, and lead to their contacts', async () => {
+  const details = card('Details')
+  await details.getByRole('link', { name: 'In Vienna', exact: true }).click()
+  await page.waitForURL(/[?&]segment=seg_/)
+  await page.getByRole('link', { name: ADDRESS }).first().waitFor()
+  await page.goBack()
+})
 
 test('its emails and their events stand in one timeline, by page, and lead to the emails', async () => {
   await page.getByRole('heading', { name: ADDRESS }).waitFor()

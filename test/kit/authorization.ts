@@ -123,6 +123,7 @@ const ROUTES_BY_NEED = {
     'GET /audiences/:id',
     'GET /audiences/:id/contacts',
     'GET /audiences/:id/contacts/:contact_id',
+    'GET /audiences/:id/contacts/:contact_id/segments',
     'GET /audiences/:id/contacts/:contact_id/topics',
     'GET /audiences/:id/contacts/export',
     'GET /audiences/:id/imports',

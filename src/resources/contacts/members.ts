@@ -3,7 +3,7 @@
  * Membership is evaluated at the time of each page.
  */
 import { foldText } from '../../lib/fold-text.ts'
-import { type Id, idKey } from '../../lib/ids.ts'
+import { type Id, idBefore, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/model/schema.ts'
 import { type Condition, everybodyOf, type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'
@@ -47,6 +47,27 @@ export async function segmentMembers(
 ): Promise<MemberPage> {
   const membership = await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
   return pageOf(db, membership, after, limit, size)
+}
+
+/** Returns the segments of the audience that a contact of it matches now, newest first. */
+export async function segmentsOf(
+  db: Db,
+  { audienceId, id }: Pick<ContactRow, 'audienceId' | 'id'>,
+): Promise<SegmentRow[]> {
+  const segments = await db
+    .selectFrom('segments')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .orderBy('id', 'desc')
+    .execute()
+  const alone = { from: idBefore(id), to: id }
+  const matching: SegmentRow[] = []
+  for (const segment of segments) {
+    const membership = await membershipOf(db, audienceId, JSON.parse(segment.filters) as SegmentFilter[])
+    if (membership.isEmpty) continue
+    if ((await memberChunks(db, membership, 'asc').ids(alone, 1, 0)).length > 0) matching.push(segment)
+  }
+  return matching
 }
 
 /**

@@ -1,24 +1,34 @@
 /** Serves the segments of an audience (saved filters) and the contacts that match them. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { type Id, type IdSource, wireId } from '../../../lib/ids.ts'
+import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
 import { SEGMENTS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
-import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
+import { segmentsOf } from '../../../resources/contacts/members.ts'
+import { findContact, findSegment, listSegments } from '../../../resources/contacts/read.ts'
 import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db, SegmentRow } from '../../../store/model/schema.ts'
+import type { Find } from '../../../store/reading/read.ts'
 import { ApiError, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
-import { contactSchema, memberQuery, readContactQuery, readMemberFilters } from '../contacts/schema.ts'
+import {
+  contactRefOf,
+  contactSchema,
+  memberQuery,
+  readContactQuery,
+  readMemberFilters,
+} from '../contacts/schema.ts'
 import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
-import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
+  contactSegmentSchema,
+  contactSegmentView,
   filterQuestionSchema,
   newSegmentSchema,
   readFilterQuestion,
@@ -31,7 +41,7 @@ import {
 } from './schema.ts'
 
 interface SegmentRoutesOptions {
-  store: { db: Db; run: Run<typeof segmentCommands> }
+  store: { db: Db; find: Find; run: Run<typeof segmentCommands> }
   reader: {
     listContacts(query: ContactQuery): Promise<ContactsFound>
     countMembers(question: { audience: CountedAudience; filters: readonly SegmentFilter[] }): Promise<number>
@@ -50,6 +60,7 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
     ...segmentListRoutes(options, view),
     ...segmentObjectRoutes(options, view),
     countRoute(options),
+    contactSegmentsRoute(options),
     {
       method: 'GET',
       path: '/audiences/:id/segments/:segment_id/contacts',
@@ -69,6 +80,23 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       },
     },
   ]
+}
+
+function contactSegmentsRoute({ store }: SegmentRoutesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/audiences/:id/contacts/:contact_id/segments',
+    access: 'session',
+    summary: 'List the segments of an audience that a contact matches now, newest first',
+    replies: { 200: listSchema(contactSegmentSchema) },
+    async handle(request) {
+      const { id: audienceId, accountId } = await audienceOf(store.db, request)
+      const ref = contactRefOf(request.params.contact_id!)
+      const contact = orNotFound(await findContact(store, { accountId, audienceId }, ref), 'Contact')
+      const segments = await segmentsOf(store.db, { audienceId, id: parseWireId('con', contact.id)! })
+      return listReply({ total: segments.length, offset: 0 }, segments.map(contactSegmentView))
+    },
+  }
 }
 
 /** Counts the matches of filters that are not saved, for the segment editor. */

@@ -53,6 +53,9 @@ export const segmentSchema = z
   })
   .meta({ id: 'Segment' })
 
+/** A segment of one contact; how many others match is not counted. */
+export const contactSegmentSchema = segmentSchema.omit({ contact_count: true }).meta({ id: 'ContactSegment' })
+
 export const segmentCountSchema = z.object({
   object: z.literal('segment_count'),
   contact_count: z.int().min(0),
@@ -82,13 +85,16 @@ export function readSegmentChanges(body: unknown): { name?: string; filters?: Se
 }
 
 export function segmentView(row: SegmentRow, contactCount: number): z.output<typeof segmentSchema> {
+  return { ...contactSegmentView(row), contact_count: contactCount }
+}
+
+export function contactSegmentView(row: SegmentRow): z.output<typeof contactSegmentSchema> {
   return {
     object: 'segment',
     id: wireId('seg', row.id),
     audience_id: wireId('aud', row.audienceId),
     name: row.name,
     filters: JSON.parse(row.filters) as SegmentFilter[],
-    contact_count: contactCount,
     created_at: timestamp(row.createdAt),
     updated_at: timestamp(row.updatedAt),
   }

@@ -3,7 +3,7 @@ import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
 import { FILTER_OPS, type SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
-import { hasMemberElsewhere, segmentMembers } from '../../../../src/resources/contacts/members.ts'
+import { hasMemberElsewhere, segmentMembers, segmentsOf } from '../../../../src/resources/contacts/members.ts'
 import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'
 import type { ContactRow, SegmentRow } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
@@ -276,6 +276,36 @@ test('members at other domains: found in any chunk, per segment, only if subscri
   assert.is(await isElsewhere([{ field: 'properties.nobody', op: 'exists', value: null }]), false)
   await add({ email: 'pro@sub.simulator.test', properties: new Map([['plan', 'pro']]) })
   assert.is(await isElsewhere(pro), true)
+})
+
+test('the segments of a contact are those that list it, newest first', async t => {
+  // given: segments by column, flag, property with an index, and nothing, also in another audience
+  const { db, run, accountId, audienceId, newAudience, add, clock } = await open(t)
+  const segment = async (name: string, filters: readonly SegmentFilter[], to = audienceId) => {
+    const id = newId(clock.now())
+    await run('createSegment', { accountId, audienceId: to, id, name, filters, at: clock.now() })
+  }
+  const city = (value: string) => ({ field: 'properties.city', op: 'eq', value }) as const
+  const named = { field: 'first_name', op: 'exists', value: null } as const
+  await segment('everybody', [])
+  await segment('Graz', [city('Graz')])
+  await segment('Graz, named', [city('graz'), named])
+  await segment('Linz', [city('Linz')])
+  await segment('subscribed', [{ field: 'unsubscribed', op: 'eq', value: 'false' }])
+  await segment('unknown key', [{ field: 'properties.age', op: 'exists', value: null }])
+  await segment('elsewhere', [], await newAudience())
+  const inCity = (value: string) => new Map<string, PropertyValue>([['city', value]])
+  const ann = await add({ email: 'ann@there.test', firstName: 'Ann', properties: inCity('Graz') })
+  const ben = await add({ email: 'ben@there.test', properties: inCity('Graz') })
+  const cleo = await add({ email: 'cleo@there.test', unsubscribed: true, properties: inCity('Linz') })
+
+  // when, then
+  const names = async (id: Id) => (await segmentsOf(db, { audienceId, id })).map(({ name }) => name)
+  assert.equal(await names(ann), ['subscribed', 'Graz, named', 'Graz', 'everybody'])
+  assert.equal(await names(ben), ['subscribed', 'Graz', 'everybody'])
+  assert.equal(await names(cleo), ['Linz', 'everybody'])
+  const ofAnother = { audienceId: await newAudience(), id: ann }
+  assert.equal(await segmentsOf(db, ofAnother), [])
 })
 
 test.run()

@@ -44,7 +44,7 @@ import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs
 import type { ListedHold } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-routes.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
-import type { segmentSchema } from '../../../api/segments/schema.ts'
+import type { contactSegmentSchema, segmentSchema } from '../../../api/segments/schema.ts'
 import type { sessionRowSchema } from '../../../api/sessions/schema.ts'
 import type { planSchema, setupSchema, testedEmailSchema } from '../../../api/setup/schema.ts'
 import type { suppressionImportSchema, suppressionSchema } from '../../../api/suppressions/schema.ts'
@@ -132,6 +132,7 @@ export type ContactEmail = ContactActivity['data'][number]
 export type ContactTopic = z.output<typeof contactTopicSchema>
 export type ContactImport = z.output<typeof importSchema>
 export type Segment = z.output<typeof segmentSchema>
+export type ContactSegment = z.output<typeof contactSegmentSchema>
 export type SegmentFilter = Segment['filters'][number]
 export type Topic = z.output<typeof topicSchema>
 export type BroadcastRow = z.output<typeof broadcastRowSchema>

@@ -44,6 +44,11 @@ export function contactPlace({ id, audience_id }: { id: string; audience_id: str
   return `/audiences/${audience_id}/contacts/${id}`
 }
 
+/** Returns the contacts of a segment. */
+export function segmentPlace({ id, audience_id }: { id: string; audience_id: string }): string {
+  return withQuery(`/audiences/${audience_id}`, { segment: id })
+}
+
 /** Returns the delivery results of a destination. */
 export function destinationPlace(destination: string): string {
   return withQuery('/destinations', { destination })

@@ -4,13 +4,22 @@ import { Link, useLocation } from 'wouter-preact'
 import { call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Audience, Contact, ContactActivity, ContactEmail, ContactTopic, List } from '../api/types.ts'
+import type {
+  Audience,
+  Contact,
+  ContactActivity,
+  ContactEmail,
+  ContactSegment,
+  ContactTopic,
+  List,
+} from '../api/types.ts'
 import { Button, Switch } from '../components/controls.tsx'
 import { useAct, useChange } from '../components/dialog.tsx'
 import { Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { usePaged } from '../components/paged.ts'
 import { Card, Facts, Head, Time } from '../components/show.tsx'
+import { segmentPlace } from '../labels/places.ts'
 import { SUPPRESSION_REASONS } from '../labels/status.ts'
 import { ActivityCard } from './contact-activity.tsx'
 import { PropertiesCard } from './contact-properties.tsx'
@@ -27,6 +36,7 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
   const loaded = useLoad<Contact>(path, { on: 'contact.' })
   const audience = useLoad<Audience>(`/audiences/${id}`)
   const topics = useLoad<List<ContactTopic>>(`${path}/topics?limit=100`, { on: 'contact.' })
+  const segments = useLoad<List<ContactSegment>>(`${path}/segments`, { on: 'contact.' })
   const activity = usePaged<ContactEmail, ContactActivity>(`/contacts/${contactId}/activity`, query, {
     ...{ on: 'email.', pageSize: EMAILS_PER_PAGE },
   })
@@ -36,7 +46,7 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
   const { data: contact, reload } = loaded
   // all of it at once, so that nothing is moved by what arrives later
   const missing =
-    [loaded, audience, topics].find(({ data }) => !data) ?? (known.current ? undefined : activity)
+    [loaded, audience, topics, segments].find(({ data }) => !data) ?? (known.current ? undefined : activity)
   if (missing || !contact) return <Pending of={missing ?? loaded} />
   const back = `/audiences/${id}`
   const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ')
@@ -61,7 +71,12 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
       </Head>
       <div class="halves">
         <Card title="Details">
-          <About contact={contact} activity={known.current} topics={topics.data?.data ?? []} />
+          <About
+            contact={contact}
+            activity={known.current}
+            topics={topics.data?.data ?? []}
+            segments={segments.data?.data ?? []}
+          />
         </Card>
         <TopicsCard path={path} topics={topics} onChanged={reload} />
       </div>
@@ -105,9 +120,10 @@ interface AboutProps {
   contact: Contact
   activity: ContactActivity | undefined
   topics: readonly ContactTopic[]
+  segments: readonly ContactSegment[]
 }
 
-function About({ contact, activity, topics }: AboutProps) {
+function About({ contact, activity, topics, segments }: AboutProps) {
   const nameOf = (id: string | null) =>
     id === null ? 'all broadcasts' : (topics.find(topic => topic.id === id)?.name ?? 'a deleted topic')
   const suppression = activity?.suppression
@@ -116,6 +132,17 @@ function About({ contact, activity, topics }: AboutProps) {
       rows={[
         ['First name', contact.first_name ?? '–'],
         ['Last name', contact.last_name ?? '–'],
+        [
+          'Segments',
+          segments.length === 0
+            ? 'None'
+            : segments.map((segment, i) => (
+                <span key={segment.id}>
+                  {i > 0 && ', '}
+                  <Link href={segmentPlace(segment)}>{segment.name}</Link>
+                </span>
+              )),
+        ],
         ['Added', <Time key="added" at={contact.created_at} />],
         ['Changed', <Time key="changed" at={contact.updated_at} />],
         [
