@@ -159,12 +159,14 @@ function outcomeListing(db: Db, { broadcast, horizon, type, address, skipReason 
       .selectFrom('broadcastOutcomes')
       .where('accountId', '=', broadcast.accountId)
       .where('broadcastId', '=', broadcast.id)
-      .where('id', '>=', firstIdAt(horizon))
   return {
     entries,
     key: 'id' as const,
     matching(those: ReturnType<typeof entries>) {
-      let outcomes = those.where('skipReason', type === 'skipped' ? 'is not' : 'is', null)
+      // behind the bounds of the chunk: of two lower bounds, SQLite seeks by the first
+      let outcomes = those
+        .where('id', '>=', firstIdAt(horizon))
+        .where('skipReason', type === 'skipped' ? 'is not' : 'is', null)
       if (skipReason !== null) outcomes = outcomes.where('skipReason', '=', skipReason)
       return address === null ? outcomes : outcomes.where('email', '=', address)
     },
