@@ -239,6 +239,11 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/(?<="run":")\w+(?=","interface_addresses")/g, 'package'],
   [/(?<="interface_addresses":)\[[^\]]*\]/g, '["203.0.113.7"]'],
   [/(?<=fsync latency is )[\d.]+/g, '1.2'],
+  [/20\d\d-\d\d-\d\d \d\d:\d\d(?= UTC)/g, '2026-08-05 12:52'],
+  [/(?<="free_bytes":)\d+/g, '21474836480'],
+  [/(?<="free_bytes":\d+,"size_bytes":)\d+/g, '42949672960'],
+  [/(?<="engine":"sqlite","bytes":)\d+/g, '52428800'],
+  [/(?<="wal_bytes":)\d+/g, '4194304'],
 ]
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')
 const QUARTER_MS = 900_000

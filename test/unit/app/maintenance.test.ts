@@ -27,6 +27,7 @@ const MINUTES = {
   'delete received mail beyond retention': 10,
   'delete logged requests beyond retention': 60,
   'delete metrics beyond retention': 24 * 60,
+  'delete outcomes of broadcasts beyond retention': 60,
   'delete expired MTA-STS policies': 24 * 60,
   'delete old destination counters': 24 * 60,
   'delete unused files': 24 * 60,
