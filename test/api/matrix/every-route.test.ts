@@ -108,12 +108,19 @@ for (const route of routes)
     assert.is((await ask(route, target + CLUTTER, {})).status, plain.status)
   })
 
+/** Parameters that can only be given with another one. */
+const WITH: Readonly<Record<string, string>> = { link: '&type=clicked' }
+
 for (const route of routes.filter(({ query }) => query))
   test(`${route.method} ${route.path} reads each parameter as it is described`, async () => {
     const target = filled(route, paramsOf(owned, route))
     for (const [name, schema] of Object.entries(route.query!))
       for (const value of ['0', '1', '101', '-1', '1.5', '\0', 'nonsense', 'delivered', 'manual']) {
-        const answer = await ask(route, `${target}?${name}=${encodeURIComponent(value)}`, {})
+        const answer = await ask(
+          route,
+          `${target}?${name}=${encodeURIComponent(value)}${WITH[name] ?? ''}`,
+          {},
+        )
         const number = /^-?[\d.]+$/.test(value) ? Number(value) : value
         const isGood = schema.safeParse(value).success || schema.safeParse(number).success
         const isFreeText = schema.safeParse('nonsense').success

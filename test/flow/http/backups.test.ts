@@ -108,6 +108,8 @@ test('a backup that fails is an alert, which lasts until one is made', async t =
   assert.is(listBackups(folder).length, 1)
 })
 
+const ABOUT_BACKUP = /^Subject: Mailhorn needs attention: The scheduled backup failed/m
+
 test('a backup that fails is mailed to operators through the smart host of alerts, when no domain can send', async t => {
   const smartHost = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { mailhorn, folder, next, made } = await start(t, {
@@ -119,13 +121,12 @@ test('a backup that fails is mailed to operators through the smart host of alert
   rmSync(folder, { recursive: true })
   writeFileSync(folder, 'in the way')
   mailhorn.clock.advance(6 * HOUR_MS)
-  await until(() => {
+  // a busy machine has alerts of its own
+  const taken = await until(() => {
     mailhorn.clock.advance(STEP_MS)
-    return smartHost.messages.length > 0
+    return smartHost.messages.find(({ headers }) => ABOUT_BACKUP.test(headers))
   })
-  const [taken] = smartHost.messages
-  assert.equal([taken!.mailFrom, taken!.rcptTo], ['alerts@elsewhere.example', [mailhorn.admin.email]])
-  assert.match(taken!.headers, /^Subject: Mailhorn needs attention: The scheduled backup failed/m)
+  assert.equal([taken.mailFrom, taken.rcptTo], ['alerts@elsewhere.example', [mailhorn.admin.email]])
   assert.is(mailhorn.rows('select id from emails').length, 0)
 })
 
