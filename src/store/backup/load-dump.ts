@@ -103,7 +103,7 @@ async function load(
   const copy = join(work, 'blob')
   const skipped = await storeFiles(options, manifest, async name => {
     if (!(await copyBlob(place, name, copy))) return false
-    await database.storeBlob(Buffer.from(name, 'hex'), piecesOf(copy), nowMs)
+    await database.storeBlob(Buffer.from(name, 'hex'), () => piecesOf(copy), nowMs)
     await rm(copy)
     return true
   })

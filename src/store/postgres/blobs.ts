@@ -35,9 +35,8 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   return {
     ...stagingIn(drafts),
     async place({ draft, hash }) {
-      // The file is opened by the work that reads it, since nobody hears the error of a stream that is not
-      // read.
-      const write = (query: SqlQuery) => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), now())
+      const pieces = () => drafts.pieces(draft!, PIECE_BYTES)
+      const write = (query: SqlQuery) => writePieces(query, hash, pieces, now())
       placed.set(blobName(hash), await writing(write))
       await drafts.discard(draft!)
     },
@@ -84,12 +83,13 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
 
 /**
  * Writes all pieces or none. If they exist already, only their time of staging is updated.
+ * @param pieces opens them; a stream that was opened and not read would keep its file open
  * @returns the time of staging, which differs for each caller that stages the same pieces
  */
 export async function writePieces(
   query: SqlQuery,
   hash: Uint8Array,
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: () => AsyncIterable<Uint8Array>,
   nowMs: number,
 ): Promise<number> {
   const stagedAt = ({ rows }: Result) => (rows as { stagedAt: number }[])[0]?.stagedAt
@@ -97,7 +97,7 @@ export async function writePieces(
   if (known !== undefined) return known
   let first = nowMs
   let number = 0
-  for await (const piece of pieces) {
+  for await (const piece of pieces()) {
     const values = [hash, number, nowMs, piece]
     const at = stagedAt(await query({ sql: INSERT, values }))!
     if (number++ === 0) first = at

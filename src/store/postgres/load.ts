@@ -24,7 +24,7 @@ export interface LoadingDatabase {
    * Stores a large blob.
    * @param nowMs ms since the epoch
    */
-  storeBlob(hash: Uint8Array, pieces: AsyncIterable<Uint8Array>, nowMs: number): Promise<void>
+  storeBlob(hash: Uint8Array, pieces: () => AsyncIterable<Uint8Array>, nowMs: number): Promise<void>
   /** Removes the mark, so that a service may start. What was stored is synced then. */
   complete(): Promise<void>
   /** Removes what was loaded. */

@@ -68,7 +68,7 @@ test(
       yield bytes.subarray(0, 262_144)
       yield bytes.subarray(262_144)
     }
-    await loading.storeBlob(hash, pieces(), 4711)
+    await loading.storeBlob(hash, pieces, 4711)
     assert.ok(target.tables().includes('the mail.mailhorn_restore'))
     await loading.complete()
     assert.ok(!target.tables().includes('the mail.mailhorn_restore'))

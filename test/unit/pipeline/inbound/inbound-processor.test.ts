@@ -362,21 +362,28 @@ test('a message does not wait for thousands that came before it from other netwo
   const { clock, accountId, take, start } = await open(t)
   const many = 2_000
   for (let i = 0; i < many; i++) await take(`Subject: ${i}\n\nx`, i, accountId, `198.51.${i % 50}.1`)
-  const judging: { clientIp: string | null; end: () => void }[] = []
+  const judging: (() => void)[] = []
+  let fromOther = 0
   const judge: JudgeMail = ({ clientIp }) =>
-    new Promise(resolve => judging.push({ clientIp, end: () => resolve(GOOD) }))
+    new Promise(resolve => {
+      if (clientIp === '192.0.2.1') fromOther++
+      judging.push(() => resolve(GOOD))
+    })
   const inbox = start({ reader: READS_NOTHING, judge })
   await until(() => judging.length === 128 || undefined)
-  for (const subject of ['first', 'second']) {
-    await take(`Subject: ${subject}\n\nx`, many, accountId, '192.0.2.1')
+  for (const count of [1, 2]) {
+    await take(`Subject: ${count}\n\nx`, many, accountId, '192.0.2.1')
     inbox.note()
     await settled()
     clock.advance(100)
     await settled()
-    const began = judging.length
-    judging.shift()!.end()
-    await until(() => judging.length === began || undefined)
-    assert.is(judging.at(-1)!.clientIp, '192.0.2.1')
+    // those that end while the new message is being looked up make room for others
+    for (let ended = 0; fromOther < count; ended++) {
+      assert.ok(ended < many / 4, 'it waits')
+      const began = judging.length
+      judging.shift()!()
+      await until(() => judging.length === began || undefined)
+    }
   }
 })
 
