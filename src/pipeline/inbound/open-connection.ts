@@ -25,8 +25,6 @@ export interface OpenConnection {
   handshake: Timer | undefined
   /** Maximum duration of the connection. */
   longest: Timer | undefined
-  /** Runs after the server has closed its side. */
-  linger: Timer | undefined
   /** The message that is being received. */
   transfer: MinDataRate | undefined
   /** Monotonic ms of the last progress: accept, begin or end of a message. */

@@ -72,7 +72,8 @@ export class StrictSmtpServer extends SMTPServer {
   /** Open connections by id, oldest first, without those the server has closed. */
   readonly #open = new Map<string, OpenConnection>()
   readonly #turns = new FairTurns()
-  #lingering = 0
+  /** Sockets whose clients may still read the last reply, with the time at which they are destroyed. */
+  readonly #lingering = new Map<Socket, Timer>()
   #made = 0
   /** The connection that smtp-server is being started for. */
   #starting: OpenConnection | undefined
@@ -138,6 +139,10 @@ export class StrictSmtpServer extends SMTPServer {
   override close(callback?: () => void): void {
     super.close(() => {
       this.#rateTimer?.cancel()
+      for (const [socket, timer] of this.#lingering) {
+        timer.cancel()
+        socket.destroy()
+      }
       callback?.()
     })
   }
@@ -199,7 +204,6 @@ export class StrictSmtpServer extends SMTPServer {
       top: socket,
       connection: undefined,
       handshake: undefined,
-      linger: undefined,
       longest: undefined,
       transfer: undefined,
       progressAt: this.#clock.monotonic(),
@@ -283,14 +287,8 @@ export class StrictSmtpServer extends SMTPServer {
   #refuse(socket: Socket, text: string, address: string): void {
     this.#options.report.turnedAway(421, text, { address })
     socket.on('error', () => {}) // errors of a refused connection do not matter
-    if (this.options.secure || this.#lingering >= this.#connectionsMax * LINGERING_SHARE)
-      return void socket.destroy()
-    this.#lingering += 1
-    const linger = this.#clock.timer(LINGER_MS, () => socket.destroy())
-    socket.once('close', () => {
-      this.#lingering -= 1
-      linger.cancel()
-    })
+    if (this.options.secure) return void socket.destroy()
+    if (!this.#linger(socket)) return
     socket.end(`421 ${text}\r\n`)
     socket.resume()
   }
@@ -299,10 +297,22 @@ export class StrictSmtpServer extends SMTPServer {
   #leave(open: OpenConnection): void {
     if (!this.#open.delete(open.id)) return
     this.#stopTimers(open)
-    if (open.socket.destroyed) return
-    if (this.#lingering >= this.#connectionsMax * LINGERING_SHARE) return void open.top.destroy()
-    this.#lingering += 1
-    open.linger = this.#clock.timer(LINGER_MS, () => open.top.destroy())
+    if (!open.socket.destroyed) this.#linger(open.top)
+  }
+
+  /** Destroys the socket after `LINGER_MS`, or at once if too many linger. @returns whether it lingers */
+  #linger(socket: Socket): boolean {
+    if (this.#lingering.size >= this.#connectionsMax * LINGERING_SHARE) {
+      socket.destroy()
+      return false
+    }
+    const timer = this.#clock.timer(LINGER_MS, () => socket.destroy())
+    this.#lingering.set(socket, timer)
+    socket.once('close', () => {
+      this.#lingering.delete(socket)
+      timer.cancel()
+    })
+    return true
   }
 
   /** Destroys a connection without a reply. */
@@ -317,9 +327,6 @@ export class StrictSmtpServer extends SMTPServer {
     this.#open.delete(open.id)
     this.#stopTimers(open)
     if (open.isCounted) this.#limit.leave(open.address)
-    if (!open.linger) return
-    this.#lingering -= 1
-    open.linger.cancel()
   }
 
   #stopTimers(open: OpenConnection): void {

@@ -15,7 +15,7 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0)
 const ROUNDS = 60
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122)
 const test = suite('any request', { limitMs: (SECONDS + 120) * 1_000 })
-/** After these, the other requests are refused: the switch of the mode, and the ban of the senders' domain. */
+/** After these, other requests are refused: the switch of the mode, and the ban of the sender's domain. */
 const REFUSING = ['PUT /installation/mode', 'POST /installation/ban-domain']
 const routes = (await allRoutes()).filter(({ method, path }) => !REFUSING.includes(`${method} ${path}`))
 let mailhorn: Mailhorn
