@@ -13,6 +13,8 @@ import { ensureUnpacked, UnpackFault, unpackFolder } from './unpack.ts'
 const SETTINGS_FILE = '/etc/mailhorn.env'
 /** Still names this executable when another version has replaced its file. */
 const OWN_IMAGE = '/proc/self/exe'
+/** The C library reads how it is to use memory only when a program starts. */
+const MEMORY = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '1048576' }
 
 const index = getAsset('index', 'utf8')
 const version = createHash('sha256').update(index).digest('hex').slice(0, 32)
@@ -47,9 +49,6 @@ function readSettings() {
   }
   process.loadEnvFile(SETTINGS_FILE)
 }
-
-/** The C library reads how it is to use memory only when a program starts. */
-const MEMORY = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '1048576' }
 
 function prepareService(options: readonly string[]) {
   if (options.length > 1 || (options.length === 1 && options[0] !== '--no-migrate'))

@@ -29,7 +29,7 @@ test('settings are found by their variable and filtered by source, and secrets a
   t.after(close)
   await page.getByLabel('Search settings').fill('METRICS_TOKEN')
   await page.getByRole('row').filter({ hasText: 'metrics.token' }).getByText('[redacted]').waitFor()
-  await page.getByRole('row').filter({ hasText: 'backup.folder' }).waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: /^backup\.folder / }).waitFor({ state: 'detached' })
   await page.getByLabel('Any source').selectOption('default')
   await page.getByText('No results match your filters.').waitFor()
   await page.getByRole('button', { name: 'Version and news' }).click()
