@@ -41,3 +41,14 @@ export function unreadReplyBytes(machineBytes: number): number {
   const { minBytes, maxBytes, share } = UNREAD_REPLIES
   return Math.min(maxBytes, Math.max(minBytes, Math.floor(machineBytes * share)))
 }
+
+const SEARCH_CACHE = { minCharacters: 8 * MIB, maxCharacters: 128 * MIB, share: 1 / 32 }
+
+/**
+ * Returns the size of the cache for searching emails, in characters: at most the subjects and details of a
+ * million emails to one recipient each.
+ */
+export function searchCacheCharacters(machineBytes: number): number {
+  const { minCharacters, maxCharacters, share } = SEARCH_CACHE
+  return Math.min(maxCharacters, Math.max(minCharacters, Math.floor(machineBytes * share)))
+}

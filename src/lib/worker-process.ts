@@ -12,6 +12,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { OnDemandWorker, type Running } from './on-demand-worker.ts'
 import { IS_READY } from './serve-process.ts'
+import { HALF_MIB } from './thread-memory.ts'
 import { type CallChannel, type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
 
 /** The system cannot start the process now. The call was not started and may be repeated later. */
@@ -38,7 +39,6 @@ export interface WorkerProcessOptions {
 
 /** Time after which an idle process ends. */
 const IDLE_END_MS = 30_000
-const YOUNG_GENERATION_MIB = 16
 /** Number of last bytes of standard error that are kept, since they name the reason of a crash. */
 const STDERR_KEPT_BYTES = 2_000
 /**
@@ -193,7 +193,7 @@ function inheritedVariables(): NodeJS.ProcessEnv {
 function nodeOptions(name: string, heapMib: number): string {
   return [
     `--max-old-space-size=${heapMib}`,
-    `--max-semi-space-size=${YOUNG_GENERATION_MIB}`,
+    `--max-semi-space-size=${HALF_MIB}`,
     `"--title=mailhorn: ${name}"`,
   ].join(' ')
 }

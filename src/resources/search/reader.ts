@@ -2,7 +2,9 @@
  * Searches emails. In: a scope, a filter and a page. Out: rows and a total, each answered from one snapshot.
  * The query worker calls it for the API and the dashboard.
  */
+
 import type { Id } from '../../lib/ids.ts'
+import { machineMemoryBytes, searchCacheCharacters } from '../../lib/machine-memory.ts'
 import type { Db } from '../../store/model/schema.ts'
 import type { Snapshot } from '../../store/reading/read.ts'
 import { isSentFrom } from '../emails/email-rows.ts'
@@ -19,11 +21,8 @@ export interface EmailReader {
   readBatch(input: { scope: Scope; filter: EmailFilter; from: Id | null }): Promise<Batch>
 }
 
-/** Limit of the cache, about the subjects and details of a million emails to one recipient each. */
-const CACHED_CHARACTERS_MAX = 128 * 1024 * 1024
-
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
-  const texts = new TextCache(CACHED_CHARACTERS_MAX)
+  const texts = new TextCache(searchCacheCharacters(machineMemoryBytes()))
   return {
     readBatch: ({ scope, filter, from }) =>
       snapshot(db => readExportBatch({ db, texts }, scope, filter, from)),

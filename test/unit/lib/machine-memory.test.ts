@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { largeInputBytes, memoryWithin } from '../../../src/lib/machine-memory.ts'
+import { largeInputBytes, memoryWithin, searchCacheCharacters } from '../../../src/lib/machine-memory.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/machine-memory')
@@ -20,6 +20,16 @@ for (const [machine, large] of [
 ] as const)
   test(`of ${machine} MB, large bodies and messages get ${large} MB`, () => {
     assert.is(largeInputBytes(machine * MIB), large * MIB)
+  })
+
+for (const [machine, characters] of [
+  [128, 8],
+  [512, 16],
+  [1_024, 32],
+  [65_536, 128],
+] as const)
+  test(`of ${machine} MB, searching caches ${characters} M characters`, () => {
+    assert.is(searchCacheCharacters(machine * MIB), characters * MIB)
   })
 
 test.run()
