@@ -15,7 +15,7 @@ import type { AppContext, Sending } from './context.ts'
 import { readAuthorities } from './delivery.ts'
 import { noticeSender } from './notifications.ts'
 
-/** What sends alerts past the queue, and takes those out of it that were sent so. */
+/** Services that send alerts through a smart host when the queue does not deliver them, and cancel them. */
 export interface AlertServices {
   queueAdmin: QueueAdmin
   /** Undefined when no smart host is configured for alerts. */

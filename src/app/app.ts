@@ -151,7 +151,8 @@ async function openContext(
   deps: AppDeps,
   { stack, pathsTo }: { stack: AsyncDisposableStack; pathsTo: PathsTo },
 ): Promise<AppContext> {
-  const { log, clock = systemClock, generateKey = generateDkimKey, passwords = createPasswords() } = deps
+  const { log, settings, clock = systemClock, generateKey = generateDkimKey } = deps
+  const { passwords = createPasswords() } = deps
   const checked = await checkStart(config, log, clock)
   const store = await openServiceStore(config, { log, clock, onLoss: deps.onFatal })
   stack.defer(store.close)
@@ -194,18 +195,7 @@ async function openContext(
   })
   stack.defer(() => readers.close())
   return {
-    ...{
-      config,
-      settings: deps.settings,
-      clock,
-      log,
-      metrics,
-      stack,
-      store,
-      plans,
-      serviceMode,
-      simulatorDomains,
-    },
+    ...{ config, settings, clock, log, metrics, stack, store, plans, serviceMode, simulatorDomains },
     newId: createIdSource(),
     security: { secrets, passwords, generateKey, certificates },
     workers: { reader: reading.reader, readers, pathsTo, ...seed },

@@ -6,8 +6,9 @@
  *
  * In: uncaught errors. Out: parked tasks, for the start, the alerts and the doctor.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceJsonFile } from '../lib/json-file.ts'
 import type { Log } from '../lib/log.ts'
 import { currentTask, parkTask } from '../lib/tasks.ts'
 import { hourOf } from '../resources/alerts/operator-alerts.ts'
@@ -107,10 +108,8 @@ function recordCrash(folder: string, crash: Crash, upMs: number): void {
   if (upMs >= SOON_MS) return
   const message = crash.message.slice(0, MESSAGE_CHARACTERS_MAX)
   const crashes = [...readCrashes(folder, crash.at), { ...crash, message }].slice(-CRASHES_KEPT_MAX)
-  const path = join(folder, CRASH_FILE)
   try {
-    writeFileSync(`${path}.new`, `${JSON.stringify({ crashes }, null, 2)}\n`, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceJsonFile(join(folder, CRASH_FILE), { crashes })
   } catch {
     // the log has the crash
   }

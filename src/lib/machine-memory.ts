@@ -13,7 +13,7 @@ const EVERYDAY_BYTES = 256 * MIB
  */
 const MEMORY_PER_INPUT = 9
 /** One message of 32 MB, with a file of 23 MB, is always possible. */
-const LARGE_INPUT = { minBytes: 32 * MIB, maxBytes: 480 * MIB }
+const LARGE_INPUT = { min: 32 * MIB, max: 480 * MIB }
 
 /** The limit of the control group, if there is one that is lower than the memory of the machine. */
 export function machineMemoryBytes(): number {
@@ -30,25 +30,26 @@ export const SEVERAL_THREADS_BYTES = 768 * MIB
 
 /** Returns the memory for large bodies and messages that are received and parsed, in bytes. */
 export function largeInputBytes(machineBytes: number): number {
-  const share = Math.floor((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT)
-  return Math.min(LARGE_INPUT.maxBytes, Math.max(LARGE_INPUT.minBytes, share))
+  return bounded((machineBytes - EVERYDAY_BYTES) / MEMORY_PER_INPUT, LARGE_INPUT)
 }
 
-const UNREAD_REPLIES = { minBytes: 32 * MIB, maxBytes: 256 * MIB, share: 1 / 16 }
+const UNREAD_REPLIES = { min: 32 * MIB, max: 256 * MIB, share: 1 / 16 }
 
 /** Returns the memory for HTTP replies that clients have not read yet, in bytes. */
 export function unreadReplyBytes(machineBytes: number): number {
-  const { minBytes, maxBytes, share } = UNREAD_REPLIES
-  return Math.min(maxBytes, Math.max(minBytes, Math.floor(machineBytes * share)))
+  return bounded(machineBytes * UNREAD_REPLIES.share, UNREAD_REPLIES)
 }
 
-const SEARCH_CACHE = { minCharacters: 8 * MIB, maxCharacters: 128 * MIB, share: 1 / 32 }
+const SEARCH_CACHE = { min: 8 * MIB, max: 128 * MIB, share: 1 / 32 }
 
 /**
  * Returns the size of the cache for searching emails, in characters: at most the subjects and details of a
  * million emails to one recipient each.
  */
 export function searchCacheCharacters(machineBytes: number): number {
-  const { minCharacters, maxCharacters, share } = SEARCH_CACHE
-  return Math.min(maxCharacters, Math.max(minCharacters, Math.floor(machineBytes * share)))
+  return bounded(machineBytes * SEARCH_CACHE.share, SEARCH_CACHE)
+}
+
+function bounded(size: number, { min, max }: { min: number; max: number }): number {
+  return Math.min(max, Math.max(min, Math.floor(size)))
 }

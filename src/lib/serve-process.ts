@@ -52,10 +52,11 @@ export function serveProcess<D>(open: (data: D, takePieces: TakePieces) => Calla
       // A message that cannot be sent has no receiver any more; 'disconnect' follows.
       postMessage: message => void process.send!(message, undefined, undefined, collect),
     }
-    let pieces: Uint8Array[] = []
+    const pieces: Uint8Array[] = []
     const takePieces = () => pieces.splice(0)
     const addPieces = async (batch: PiecesBatch) => {
-      pieces = batch.isFirst ? [...batch.pieces] : [...pieces, ...batch.pieces]
+      if (batch.isFirst) pieces.length = 0
+      for (const piece of batch.pieces) pieces.push(piece)
     }
     const functions = open(data as D, takePieces)
     serveCalls(channel, { ...functions, [ADD_PIECES]: addPieces, [IS_READY]: async () => {} })

@@ -4,9 +4,9 @@
  *
  * In: backups that were made or have failed. Out: facts for the schedule, the doctor and the metrics.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
+import { readJsonFile, replaceJsonFile } from '../../lib/json-file.ts'
 
 export interface BackupRecord {
   /** Times in ms since the epoch by folder of backups. */
@@ -33,11 +33,7 @@ const schema = z.object({
 
 /** @returns an empty record when the file is missing or damaged: the next backup writes it anew */
 export function readRecord(dataDir: string): BackupRecord {
-  try {
-    return schema.parse(JSON.parse(readFileSync(join(dataDir, RECORD_FILE), 'utf8')))
-  } catch {
-    return NOTHING
-  }
+  return readJsonFile(join(dataDir, RECORD_FILE), schema) ?? NOTHING
 }
 
 /**
@@ -73,8 +69,5 @@ function writeRecord(dataDir: string, { made, failed }: BackupRecord): void {
     .sort(([, one], [, other]) => other.at - one.at)
     .slice(0, FOLDERS_KEPT_MAX)
   const record = { made: Object.fromEntries(newest), failed: Object.fromEntries(failures) }
-  const path = join(dataDir, RECORD_FILE)
-  const fresh = `${path}.${process.pid}.new`
-  writeFileSync(fresh, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
-  renameSync(fresh, path)
+  replaceJsonFile(join(dataDir, RECORD_FILE), record)
 }

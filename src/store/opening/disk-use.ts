@@ -2,11 +2,11 @@
  * Measures the disk of the data folder and the database, and remembers a measurement a day in a file of the
  * data folder, so that growth can be told. Called by the metrics and by the page Storage of the dashboard.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import * as z from 'zod'
+import { readJsonFile, replaceJsonFile } from '../../lib/json-file.ts'
 import type { Db } from '../model/schema.ts'
 import { databaseFile, type StoreLocation } from './dialect.ts'
 
@@ -55,10 +55,7 @@ export function recordDisk(
   const next: Sample[] = [...known, { at: now, diskUsed: diskSize - diskFree, databaseBytes }].slice(
     -DAYS_KEPT,
   )
-  const path = join(dataDir, RECORD_FILE)
-  const fresh = `${path}.${process.pid}.new`
-  writeFileSync(fresh, `${JSON.stringify(next)}\n`, { mode: 0o600 })
-  renameSync(fresh, path)
+  replaceJsonFile(join(dataDir, RECORD_FILE), next)
 }
 
 export interface Growth {
@@ -92,11 +89,7 @@ export function growthOf(
 
 /** @returns none when the file is missing or damaged: the next measurement writes it anew */
 function readSamples(dataDir: string): Sample[] {
-  try {
-    return samples.parse(JSON.parse(readFileSync(join(dataDir, RECORD_FILE), 'utf8')))
-  } catch {
-    return []
-  }
+  return readJsonFile(join(dataDir, RECORD_FILE), samples) ?? []
 }
 
 async function postgresBytes(db: Db): Promise<number> {

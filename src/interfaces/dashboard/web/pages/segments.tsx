@@ -1,6 +1,6 @@
 /** Segments of an audience: contacts that match a set of filters. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call, withQuery } from '../api/client.ts'
+import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
@@ -9,6 +9,7 @@ import { useDraft } from '../components/draft.tsx'
 import { actions, type Column, ResourceList, RowActs } from '../components/list.tsx'
 import { plainWords } from '../labels/faults.ts'
 import { count, counted } from '../labels/numbers.ts'
+import { segmentPlace } from '../labels/places.ts'
 
 type Op = SegmentFilter['op']
 
@@ -63,7 +64,7 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
         list={segments}
         columns={columns}
         keyOf={({ id }) => id}
-        href={({ id }) => withQuery(`/audiences/${audience.id}`, { segment: id })}
+        href={segmentPlace}
         empty={{
           icon: 'audiences',
           title: 'No segments yet',
