@@ -86,6 +86,23 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await page.keyboard.press('Escape')
 })
 
+test('a draft says who will get it, by the count of the server, when its audience is changed', async () => {
+  const { id } = await draftOf('To some')
+  await goTo(`/broadcasts/${id}`)
+  await page
+    .getByLabel('To', { exact: true })
+    .getByText('Readers (3 subscribed of 4)')
+    .waitFor({ state: 'attached' })
+  await page.getByText('3 people will get it; skipped: 1 unsubscribed.').waitFor()
+  await page.getByLabel('Segment').selectOption({ label: 'In Graz' })
+  await page.getByText('2 people will get it; skipped: 1 unsubscribed.').waitFor()
+  await goTo('/audiences')
+  await page
+    .getByRole('row', { name: /Readers/ })
+    .getByText('3 subscribed of 4')
+    .waitFor()
+})
+
 test('a draft is shown as a contact whom one searches for would read it', async () => {
   const { id } = await draftOf('Preview')
   await goTo(`/broadcasts/${id}`)
@@ -136,6 +153,7 @@ test('what was sent can be taken back for half a minute, also after the page was
   assert.is(await statusOf(id), 'draft')
 
   await send()
+  assert.equal(await page.locator('.toast').allInnerTexts(), ['You can undo this for 30 seconds.'])
   mailhorn.clock.advance(30_000)
   await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   assert.is(await button('Undo').count(), 0)

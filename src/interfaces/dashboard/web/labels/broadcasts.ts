@@ -1,5 +1,5 @@
 /** Labels and progress of broadcasts. */
-import type { Broadcast } from '../api/types.ts'
+import type { Audience, Broadcast } from '../api/types.ts'
 import { count, counted } from './numbers.ts'
 import type { RecipientType } from './places.ts'
 import type { Tone } from './status.ts'
@@ -14,6 +14,14 @@ export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [l
     canceled: ['Canceled', 'none'],
     failed: ['Failed', 'bad'],
   }
+
+/** Formats `2,843 subscribed of 2,990`. Others of an audience get no broadcast. */
+export function subscribedWords({
+  contact_count,
+  unsubscribed_count,
+}: Pick<Audience, 'contact_count' | 'unsubscribed_count'>): string {
+  return `${count(contact_count - unsubscribed_count)} subscribed of ${count(contact_count)}`
+}
 
 type NoUnsubscribeReason = NonNullable<Broadcast['no_unsubscribe_reason']>
 

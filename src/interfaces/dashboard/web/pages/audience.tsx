@@ -10,7 +10,8 @@ import { Pending } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Head } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
-import { count, counted } from '../labels/numbers.ts'
+import { subscribedWords } from '../labels/broadcasts.ts'
+import { counted } from '../labels/numbers.ts'
 import { NameDialog } from './audiences.tsx'
 import { Contacts } from './contacts.tsx'
 import { ImportDialog } from './import-contacts.tsx'
@@ -63,7 +64,7 @@ interface AudienceHeadProps {
 
 function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
   const [, navigate] = useLocation()
-  const { id, name, contact_count, unsubscribed_count } = audience
+  const { id, name, contact_count } = audience
   const remove = () =>
     confirmRemoval('audience', {
       name,
@@ -73,11 +74,7 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
       onRemoved: () => navigate('/audiences'),
     })
   return (
-    <Head
-      title={name}
-      from={['/audiences', 'Contacts']}
-      lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} unsubscribed.`}
-    >
+    <Head title={name} from={['/audiences', 'Contacts']} lead={`${subscribedWords(audience)} contacts.`}>
       <Button icon="trash" label="Delete audience" onClick={remove} />
       <Button onClick={() => onOpen('name')}>Rename</Button>
       <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">

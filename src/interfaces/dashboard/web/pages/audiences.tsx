@@ -10,18 +10,12 @@ import { say } from '../components/feedback.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head } from '../components/show.tsx'
-import { count } from '../labels/numbers.ts'
+import { subscribedWords } from '../labels/broadcasts.ts'
 import { Topics } from './topics.tsx'
 
 const COLUMNS: readonly Column<Audience>[] = [
   { head: 'Audience', text: ({ name }) => name },
-  { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
-  {
-    head: 'Unsubscribed',
-    kind: 'number',
-    width: 120,
-    cell: ({ unsubscribed_count }) => count(unsubscribed_count),
-  },
+  { head: 'Contacts', kind: 'number', width: 240, cell: subscribedWords },
   timeColumn('Created', ({ created_at }) => created_at),
 ]
 

@@ -1,27 +1,30 @@
 /** Editor of a broadcast draft: recipients, sender, content, and a preview for one of its contacts. */
-import { useState } from 'preact/hooks'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
-import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
+import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/types.ts'
 import { AreaField, Choose, TextField } from '../components/controls.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { useSettled } from '../components/settled.ts'
 import { Card } from '../components/show.tsx'
+import { subscribedWords } from '../labels/broadcasts.ts'
+import { RecipientCount, useRecipients } from './broadcast-audience.tsx'
 import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
+import { usePreviewReader } from './preview-reader.tsx'
 
 const CHARACTERS_MAX = 4 * 1024 * 1024
 const SETTLED_MS = 350
 
 interface BroadcastDraftProps {
+  /** Broadcast as it is stored. */
+  broadcast: Broadcast
   edit: BroadcastEdit
   /** What is scheduled is not edited: it goes out as it is shown. */
   isLocked: boolean
 }
 
-export function BroadcastDraft({ edit, isLocked }: BroadcastDraftProps) {
+export function BroadcastDraft({ broadcast, edit, isLocked }: BroadcastDraftProps) {
   const { draft, shown, failure, hasNoText } = edit
   const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
   const field = (name: keyof BroadcastText) => ({
@@ -34,6 +37,7 @@ export function BroadcastDraft({ edit, isLocked }: BroadcastDraftProps) {
       <Card>
         <fieldset class="stack" disabled={isLocked}>
           <Readers draft={shown} onDraft={draft.set} faultOf={faultOf} />
+          <WillGetIt key={readersOf(broadcast)} broadcast={broadcast} draft={shown} />
           <TextField label="From" {...field('from')} />
           <TextField label="Subject" {...field('subject')} />
           <TextField
@@ -70,7 +74,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
   const segmentOptions = optionsWith(
     draft.segment_id,
     'All contacts',
-    segments.data?.data.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
+    segments.data?.data.map(({ id, name }) => [id, name]),
   )
   const topicOptions = optionsWith(
     draft.topic_id,
@@ -82,10 +86,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
       <Choose
         label="To"
         value={draft.audience_id}
-        options={(audiences.data?.data ?? []).map(({ id, name, contact_count }) => [
-          id,
-          `${name} (${contact_count})`,
-        ])}
+        options={(audiences.data?.data ?? []).map(one => [one.id, `${one.name} (${subscribedWords(one)})`])}
         onValue={audience_id => onDraft({ ...draft, audience_id, segment_id: '' })}
         fault={faultOf('audience_id')}
       />
@@ -108,6 +109,16 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
   )
 }
 
+const readersOf = ({ audience_id, segment_id, topic_id }: Broadcast | BroadcastText) =>
+  [audience_id, segment_id, topic_id].map(id => id ?? '').join(' ')
+
+/** The count of the server, which knows the audience on the screen once it is saved. */
+function WillGetIt({ broadcast, draft }: { broadcast: Broadcast; draft: BroadcastText }) {
+  const recipients = useRecipients(broadcast.id)
+  const isOutdated = recipients.isLoading || readersOf(draft) !== readersOf(broadcast)
+  return <RecipientCount recipients={recipients} isOutdated={isOutdated} />
+}
+
 type Option = readonly [value: string, label: string]
 
 /**
@@ -123,17 +134,8 @@ function optionsWith(chosen: string, none: string, listed: readonly Option[] | u
 /** Preview with the values of a contact, rendered by the same code as the email itself. */
 function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean }) {
   const settled = useSettled(draft, SETTLED_MS)
-  const { audience_id, segment_id } = settled
-  const part = segment_id ? `/segments/${segment_id}` : ''
-  const [search, setSearch] = useState('')
-  const q = useSettled(search.trim(), SETTLED_MS)
-  const contacts = useLoad<List<Contact>>(
-    withQuery(`/audiences/${audience_id}${part}/contacts`, { limit: 20, q }),
-  )
-  const properties = useLoad<List<{ key: string }>>(`/audiences/${audience_id}/properties`)
-  const [chosen, setChosen] = useState('')
-  const people = contacts.data?.data ?? []
-  const reader = people.find(({ id }) => id === chosen) ?? people[0]
+  const { reader, choice } = usePreviewReader(settled)
+  const properties = useLoad<List<{ key: string }>>(`/audiences/${settled.audience_id}/properties`)
   const keys = new Set(properties.data?.data.map(({ key }) => key))
   const template = compileTemplate(
     { subject: settled.subject || null, html: settled.html || null, text: settled.text || null },
@@ -143,19 +145,7 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
   const rendered = fillTemplate(template, values, CHARACTERS_MAX)
   return (
     <div class="stack">
-      {(!contacts.data || people.length > 0 || search !== '') && (
-        <div class="halves">
-          <TextField label="Search contacts" type="search" value={search} onValue={setSearch} />
-          <Choose
-            label="Preview as"
-            value={reader?.id ?? ''}
-            options={
-              people.length > 0 ? people.map(({ id, email }) => [id, email]) : [['', 'No contact found']]
-            }
-            onValue={setChosen}
-          />
-        </div>
-      )}
+      {choice}
       <RenderedMail rendered={rendered} hasNoText={hasNoText} />
     </div>
   )

@@ -25,7 +25,7 @@ import {
   type RecipientType,
   recipientsPlace,
 } from '../labels/places.ts'
-import { useAudienceWords } from './broadcast-audience.ts'
+import { useAudienceWords } from './broadcast-audience.tsx'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000

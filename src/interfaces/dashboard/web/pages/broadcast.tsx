@@ -114,7 +114,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       {status === 'scheduled' && !isUndoable && (
         <Locked broadcast={broadcast} edit={edit} unschedule={unschedule} />
       )}
-      <BroadcastDraft edit={edit} isLocked={status === 'scheduled'} />
+      <BroadcastDraft broadcast={broadcast} edit={edit} isLocked={status === 'scheduled'} />
       {open && <OpenDialog {...open} put={put} reload={reload} onClose={close} />}
     </>
   )

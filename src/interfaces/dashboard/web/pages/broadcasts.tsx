@@ -15,7 +15,7 @@ import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark } from '../components/show.tsx'
-import { BROADCAST_WORDS, titleOf } from '../labels/broadcasts.ts'
+import { BROADCAST_WORDS, subscribedWords, titleOf } from '../labels/broadcasts.ts'
 
 const LIVE_MS = 5_000
 
@@ -129,7 +129,7 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
           <Choose
             label="To"
             value={chosen || (lastUsed?.id ?? '')}
-            options={list.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`])}
+            options={list.map(one => [one.id, `${one.name} (${subscribedWords(one)})`])}
             onValue={audience => draft.change({ audience })}
             fault={error?.of('audience_id')}
           />

@@ -4,24 +4,18 @@ import { Link } from 'wouter-preact'
 import { ApiError, call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
-import type {
-  Broadcast,
-  BroadcastLint,
-  BroadcastPreview,
-  Contact,
-  List,
-  RecipientPreview,
-} from '../api/types.ts'
-import { Choices, Choose, TextField } from '../components/controls.tsx'
+import type { Broadcast, BroadcastLint, BroadcastPreview, RecipientPreview } from '../api/types.ts'
+import { Choices, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
-import { NO_UNSUBSCRIBE_WORDS, SKIP_WORDS } from '../labels/broadcasts.ts'
+import { NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
 import { plainWords } from '../labels/faults.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { fullTime, timeZone } from '../labels/time.ts'
-import { useAudienceWords } from './broadcast-audience.ts'
+import { RecipientCount, useAudienceWords, useRecipients } from './broadcast-audience.tsx'
+import { usePreviewReader } from './preview-reader.tsx'
 
 export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void }) {
   const [to, setTo] = useState(signedIn().user.email)
@@ -78,7 +72,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
   const [when, setWhen] = useState<string>()
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState(broadcast.no_unsubscribe_reason)
-  const recipients = useLoad<RecipientPreview>(`/broadcasts/${id}/recipients/preview`)
+  const recipients = useRecipients(id)
   const { lint, error: lintError } = useLint(id)
   const isRefused = lint?.findings.some(({ rule }) => REFUSED_RULES.has(rule)) ?? false
   const people = recipients.error ? undefined : recipients.data?.recipients
@@ -152,11 +146,8 @@ interface RecipientsProps {
   recipients: Loaded<RecipientPreview>
 }
 
-/** Number of contacts who will get the broadcast, and of those who are skipped, by reason. */
 function Recipients({ broadcast, recipients }: RecipientsProps) {
   const { to, topic } = useAudienceWords(broadcast)
-  const { data, error } = recipients
-  const skipped = Object.entries(data?.skipped ?? {}).filter(([, people]) => people > 0)
   return (
     <section aria-label="Recipients" class="stack stack-tight">
       <h3>Recipients</h3>
@@ -164,19 +155,7 @@ function Recipients({ broadcast, recipients }: RecipientsProps) {
         {to}
         {topic && ` · Topic: ${topic}`}
       </p>
-      {error && <Pending of={recipients} />}
-      {!error && !data && <p role="status">Counting the recipients …</p>}
-      {!error && data && (
-        <p role="status">
-          <b>
-            {data.complete ? '' : 'More than '}
-            {counted(data.recipients, 'person', 'people')} will get it
-          </b>
-          {skipped.length > 0 &&
-            `; skipped: ${skipped.map(([reason, people]) => `${count(people)} ${(SKIP_WORDS[reason] ?? reason).toLowerCase()}`).join(', ')}`}
-          .
-        </p>
-      )}
+      <RecipientCount recipients={recipients} />
     </section>
   )
 }
@@ -194,36 +173,16 @@ function Words({ broadcast: { from, reply_to, subject, preview_text } }: Pick<Re
   )
 }
 
-const FOUND_MAX = 20
-
 /** The email as one recipient gets it, rendered by the server from what is stored. */
 function AsReceived({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
-  const { id, audience_id, segment_id } = broadcast
-  const [search, setSearch] = useState('')
-  const [chosen, setChosen] = useState('')
-  const part = segment_id ? `/segments/${segment_id}` : ''
-  const contacts = useLoad<List<Contact>>(
-    withQuery(`/audiences/${audience_id}${part}/contacts`, { limit: FOUND_MAX, q: search.trim() }),
-  )
-  const people = contacts.data?.data ?? []
-  const reader = people.find(one => one.id === chosen) ?? people[0]
+  const { contacts, reader, choice } = usePreviewReader(broadcast)
   const preview = useLoad<BroadcastPreview>(
-    contacts.data ? withQuery(`/broadcasts/${id}/preview`, { contact_id: reader?.id }) : null,
+    contacts.data ? withQuery(`/broadcasts/${broadcast.id}/preview`, { contact_id: reader?.id }) : null,
   )
   return (
     <section aria-label="Content" class="stack stack-tight">
       <h3>Content</h3>
-      <div class="halves">
-        <TextField label="Search contacts" type="search" value={search} onValue={setSearch} />
-        <Choose
-          label="As received by"
-          value={reader?.id ?? ''}
-          options={
-            people.length > 0 ? people.map(one => [one.id, one.email] as const) : [['', 'No contact found']]
-          }
-          onValue={setChosen}
-        />
-      </div>
+      {choice}
       {preview.data ? (
         <RenderedMail rendered={{ ok: true, ...preview.data }} hasNoText={preview.data.text === null} />
       ) : (
