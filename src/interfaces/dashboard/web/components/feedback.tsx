@@ -129,15 +129,19 @@ interface Toast {
   id: number
   text: string
   icon: IconName
+  /** Path of the page on which it was shown. */
+  page: string
 }
 
 const toasts = signal<readonly Toast[]>([])
 const SHOWN_MS = 6_000
 let toastCount = 0
 
+/** Shows a toast in place of those about the same page, which may say the opposite by now. */
 export function say(text: string, icon: IconName = 'check'): void {
   const id = ++toastCount
-  toasts.value = [...toasts.value.slice(-3), { id, text, icon }]
+  const page = location.pathname
+  toasts.value = [...toasts.value.filter(toast => toast.page !== page).slice(-3), { id, text, icon, page }]
   setTimeout(() => {
     toasts.value = toasts.value.filter(toast => toast.id !== id)
   }, SHOWN_MS)
