@@ -6,6 +6,7 @@
 import { type Id, sameId } from '../../lib/ids.ts'
 import { changedContact } from '../../resources/contacts/contact.ts'
 import { forgetOptOut, isOutOf, optOutsOf, rememberOptOut } from '../../resources/contacts/opt-outs.ts'
+import { readProperties } from '../../resources/contacts/properties.ts'
 import { contactsByAddress } from '../../resources/contacts/read.ts'
 import { unsubscribedTopicsOf } from '../../resources/contacts/subscriptions.ts'
 import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
@@ -32,6 +33,8 @@ export interface Preferences {
    * the topic of the link.
    */
   topics: TopicPreference[]
+  /** Language tags in the properties `language` and `locale` of the contacts with the address. */
+  languages: string[]
 }
 
 type Owner = Pick<Subscription, 'accountId' | 'address'>
@@ -76,7 +79,16 @@ export async function readPreferences(db: Db, owner: Subscription): Promise<Pref
       const isOfLink = topicId !== null && sameId(topic.id, topicId)
       return visibility === 'public' || isWanted || isOfLink ? [{ ...topic, isWanted }] : []
     }),
+    languages: contacts.flatMap(languagesOf),
   }
+}
+
+/** The case of the keys is ignored, because imported files have columns such as `Language`. */
+function languagesOf({ properties }: ContactRow): string[] {
+  const values = [...readProperties(properties)].map(([key, value]) => [key.toLowerCase(), value] as const)
+  return ['language', 'locale'].flatMap(name =>
+    values.filter(([key]) => key === name).map(([, value]) => String(value)),
+  )
 }
 
 /** Whether the change was made, or the preference was `known` already. */
@@ -92,6 +104,22 @@ export const preferenceCommands = {
    * for the broadcast with the link.
    */
   setPreferences: command<NewPreferences, PreferenceResult>(setPreferences),
+
+  /**
+   * Takes an unsubscription back: an opt-out from everything ends, and the address is subscribed to the topic
+   * of the link. Other topics are not changed.
+   */
+  takeBack: command<Subscription & { at: number }, PreferenceResult>(async (tx, subscription) => {
+    const { isUnsubscribed, topics } = await readPreferences(tx.db, subscription)
+    const { topicId, at, ...owner } = subscription
+    const isOfLink = ({ id }: TopicPreference) => topicId !== null && sameId(id, topicId)
+    const returning = topics
+      .filter(topic => isOfLink(topic) && !topic.isWanted)
+      .map(({ id }) => ({ id, isWanted: true }))
+    if (!isUnsubscribed && returning.length === 0) return 'known'
+    await choose(tx, owner, { topics: returning, isBack: true }, at)
+    return 'done'
+  }),
 }
 
 interface NewPreferences extends Subscription {
@@ -107,9 +135,7 @@ async function setPreferences(
   const topics = before.topics.map(({ id }) => ({ id, isWanted: includes(chosen, id) }))
   const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
   if (before.isUnsubscribed && !isBack) return 'known'
-  await rememberChoice(tx, owner, { topics, isBack }, at)
-  for (const contact of await contactsByAddress(tx.db, owner.accountId, owner.address))
-    await applyChoice(tx, contact, { topics, isBack }, at)
+  await choose(tx, owner, { topics, isBack }, at)
   const isLeft = ({ id, isWanted }: TopicPreference) => isWanted && !includes(chosen, id)
   if (!before.isUnsubscribed && before.topics.some(isLeft))
     await recordUnsubscribed(tx, { ...owner, broadcastId }, at)
@@ -138,10 +164,17 @@ export async function leaveLists(
 }
 
 interface ChosenTopics {
-  /** Topics that the page shows. */
+  /** Topics to subscribe to or to leave; others are not changed. */
   topics: readonly { id: Id; isWanted: boolean }[]
   /** Ends an earlier opt-out from everything. */
   isBack: boolean
+}
+
+/** Stores the choice by address, and applies it to all contacts with the address. */
+async function choose(tx: Tx, owner: Owner, choice: ChosenTopics, at: number): Promise<void> {
+  await rememberChoice(tx, owner, choice, at)
+  for (const contact of await contactsByAddress(tx.db, owner.accountId, owner.address))
+    await applyChoice(tx, contact, choice, at)
 }
 
 /** Stores the choice by address. */

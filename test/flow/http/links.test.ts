@@ -315,6 +315,57 @@ test('links: the page allows leaving everything, choosing topics and subscribing
   assert.is((await post(['choice', 'save'], ['topic', 'x'])).status, 422)
 })
 
+test('links: an unsubscription is taken back by one button', async () => {
+  for (const isAboutTopic of [true, false]) {
+    const { url, contacts } = await listed(`back-${isAboutTopic}@there.example`, { isAboutTopic })
+    const before = await contacts()
+    const post = (choice: string) => visit(url, { method: 'POST', headers: FORM, body: `choice=${choice}` })
+    for (const leaving of ['leave', 'leave-all']) {
+      assert.match((await post(leaving)).text, /is unsubscribed.*value="return"[^>]*>Subscribe again</s)
+      assert.not.equal(await contacts(), before)
+      assert.match((await post('return')).text, /role="status">You are subscribed again\./)
+      assert.equal(await contacts(), before, 'other topics are left as they were')
+    }
+  }
+})
+
+test('links: the page is in the language of the contact, else of the browser, else in English', async () => {
+  const { url, audiences } = await listed('lingual@there.example')
+  const langOf = async (accepted?: string) => {
+    const { headers, text } = await visit(url, {
+      headers: accepted === undefined ? {} : { 'accept-language': accepted },
+    })
+    assert.equal([headers.vary, headers['cache-control']], ['Accept, Accept-Language', 'no-store'])
+    const [, lang] = /<html lang="([^"]+)">/.exec(text)!
+    assert.is(headers['content-language'], lang)
+    return lang
+  }
+  assert.is(await langOf(), 'en')
+  assert.is(await langOf('xx, de-AT;q=0.8, fr;q=0.9'), 'fr')
+  const set = (properties: object) =>
+    mailhorn.call('PATCH', `/audiences/${audiences[1].id}/contacts/lingual@there.example`, {
+      session,
+      body: { properties },
+    })
+  await set({ Locale: 'pt_BR' })
+  assert.is(await langOf('de'), 'pt')
+  await set({ language: 'xx' })
+  assert.is(await langOf('de'), 'pt', 'a language without texts')
+  await set({ language: 'ja' })
+  assert.is(await langOf('de'), 'ja')
+  const { text } = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
+  assert.match(text, /配信を停止しました/)
+})
+
+test('links: a broken link is explained in the language of the browser', async () => {
+  const headers = { accept: 'text/html,*/*;q=0.8', 'accept-language': 'de' }
+  for (const method of ['GET', 'POST']) {
+    const { status, text } = await visit(`${LINKS}/u/x`, { method, headers })
+    assert.is(status, 404)
+    assert.match(text, /<html lang="de">.*Dieser Link funktioniert nicht/s)
+  }
+})
+
 test('links: a broadcast counts each link, and a mailbox provider can unsubscribe by the header', async () => {
   const make = async (path: string, body: object = {}) =>
     (await mailhorn.call('POST', path, { session, body })).body

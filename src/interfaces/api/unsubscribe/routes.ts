@@ -10,9 +10,12 @@ import { tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import { readUnsubscribeToken, type Subscription } from '../../../pipeline/tracking/unsubscribe-token.ts'
 import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
-import { invalidField, orNotFound } from '../api-error.ts'
-import type { RawHttpReply, Route } from '../route/route.ts'
-import { CHOICES, type Choice, UNSUBSCRIBE_PAGE_HEADERS, unsubscribePage } from './page.ts'
+import { invalidField } from '../api-error.ts'
+import { brokenLink } from '../recipients/broken-link.ts'
+import { pageLanguage } from '../recipients/languages.ts'
+import { recipientReply } from '../recipients/shell.ts'
+import type { ApiRequest, Credential, RawHttpReply, Route } from '../route/route.ts'
+import { CHOICES, type Choice, unsubscribePage } from './page.ts'
 
 interface UnsubscribeRoutesOptions {
   secrets: SecretKeys
@@ -20,16 +23,21 @@ interface UnsubscribeRoutesOptions {
   clock: Clock
 }
 
+type Visit = ApiRequest<Credential | null>
+
 export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
-  /** @throws ApiError 404 for every kind of invalid token */
-  const subscriptionOf = (token: string): Subscription =>
-    orNotFound(readUnsubscribeToken(secrets, tokenOf(token)), 'Link')
-  const show = async (subscription: Subscription, done: Choice | undefined): Promise<RawHttpReply> => {
+  const subscriptionOf = ({ params }: Visit) => readUnsubscribeToken(secrets, tokenOf(params.token!))
+  const show = async (
+    { headers }: Visit,
+    subscription: Subscription,
+    done: Choice | undefined,
+  ): Promise<RawHttpReply> => {
     const { address, topicId } = subscription
-    const preferences = await readPreferences(store.db, subscription)
+    const { languages, ...preferences } = await readPreferences(store.db, subscription)
     const topic = preferences.topics.find(({ id }) => topicId !== null && sameId(id, topicId))
-    const html = unsubscribePage({ ...preferences, address, topic, done })
-    return { status: 200, headers: UNSUBSCRIBE_PAGE_HEADERS, content: Buffer.from(html) }
+    const language = pageLanguage(languages, headers['accept-language'])
+    const page = unsubscribePage({ ...preferences, address, topic, done }, language.texts)
+    return recipientReply(200, language, page)
   }
   return [
     {
@@ -38,7 +46,10 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
       access: 'public',
       summary: 'Unsubscribe and preferences page; a GET changes nothing',
       replies: { 200: 'text/html' },
-      handle: async ({ params }) => show(subscriptionOf(params.token!), undefined),
+      async handle(request) {
+        const subscription = subscriptionOf(request)
+        return subscription ? show(request, subscription, undefined) : brokenLink(request)
+      },
     },
     {
       method: 'POST',
@@ -49,22 +60,21 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
       summary: 'Unsubscribe by one click (`List-Unsubscribe=One-Click`, RFC 8058) or by the form of the page',
       replies: { 200: 'text/html' },
       async handle(request) {
-        const subscription = subscriptionOf(request.params.token!)
+        const subscription = subscriptionOf(request)
+        if (!subscription) return brokenLink(request)
         const form = await request.form()
         const choice = choiceOf(form)
-        const at = clock.now()
-        if (choice === 'save')
-          await store.run('setPreferences', { ...subscription, topics: topicsOf(form), at })
-        else
-          await store.run('leave', {
-            ...subscription,
-            topicId: choice === 'leave-all' ? null : subscription.topicId,
-            at,
-          })
-        return show(subscription, choice)
+        await apply(choice, form, { ...subscription, at: clock.now() })
+        return show(request, subscription, choice)
       },
     },
   ]
+
+  async function apply(choice: Choice, form: URLSearchParams, change: Subscription & { at: number }) {
+    if (choice === 'save') await store.run('setPreferences', { ...change, topics: topicsOf(form) })
+    else if (choice === 'return') await store.run('takeBack', change)
+    else await store.run('leave', { ...change, topicId: choice === 'leave-all' ? null : change.topicId })
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
+import { LANGUAGES, pageLanguage } from '../../../../../src/interfaces/api/recipients/languages.ts'
+import { recipientReply } from '../../../../../src/interfaces/api/recipients/shell.ts'
 import { unsubscribePage } from '../../../../../src/interfaces/api/unsubscribe/page.ts'
 import { newId } from '../../../../kit/mail.ts'
 import { suite } from '../../../../kit/suite.ts'
@@ -10,8 +12,9 @@ const topic = (name: string, description: string | null, isWanted = true) => ({
   ...{ id: newId(1), name, description, isWanted },
 })
 type Page = Parameters<typeof unsubscribePage>[0]
-const pageWith = (over: Partial<Page>) =>
-  unsubscribePage({
+const pageWith = (over: Partial<Page>, code = 'en') => {
+  const language = pageLanguage([code])
+  const page = {
     senderName: 'Acme & Co',
     isUnsubscribed: false,
     topics: [],
@@ -19,7 +22,9 @@ const pageWith = (over: Partial<Page>) =>
     topic: undefined,
     done: undefined,
     ...over,
-  })
+  }
+  return `${recipientReply(200, language, unsubscribePage(page, language.texts)).content}`
+}
 
 test('a topic with a description has it beside its box, and one without has none', () => {
   const page = pageWith({ topics: [topic('News', '<What> is new'), topic('Shop', null), topic('Blog', '')] })
@@ -37,8 +42,13 @@ test('a box is checked when its topic is wanted and its reader is not unsubscrib
 for (const [what, over, buttons] of [
   ['without topics', {}, ['leave-all']],
   ['of a topic', { topic: topic('News', null) }, ['leave', 'leave-all']],
-  ['of a topic that was left', { topic: topic('News', null, false) }, ['leave-all']],
-  ['after leaving everything', { isUnsubscribed: true }, ['save']],
+  ['of a topic that was left', { topic: topic('News', null, false) }, ['return', 'leave-all']],
+  ['after leaving everything', { isUnsubscribed: true }, ['return']],
+  [
+    'after leaving everything, with topics',
+    { isUnsubscribed: true, topics: [topic('News', null)] },
+    ['return', 'save'],
+  ],
 ] as [string, Partial<Page>, string[]][])
   test(`a page ${what} offers ${buttons.join(' and ')}`, () => {
     const offered = [...pageWith(over).matchAll(/<button[^>]*value="([^"]+)"/g)].map(([, value]) => value)
@@ -63,5 +73,26 @@ test('the name of a deleted account is not known', () => {
   assert.match(pageWith({ senderName: undefined }), 'Emails from this sender')
   assert.match(pageWith({}), 'Emails from Acme &amp; Co')
 })
+
+for (const code of LANGUAGES)
+  test(`in ${code}: every state of the page has its lang attribute, escapes names, and differs from English`, () => {
+    const states: Partial<Page>[] = [
+      {},
+      { topic: topic('<News>', null), topics: [topic('<News>', null)] },
+      { topic: topic('<News>', null, false) },
+      { isUnsubscribed: true, topics: [topic('<News>', null)] },
+      { done: 'save' },
+      { done: 'return' },
+      { senderName: undefined },
+    ]
+    for (const state of states) {
+      const page = pageWith(state, code)
+      assert.match(page, `<html lang="${code}">`)
+      assert.not.match(page, /<News>|undefined|\$\{/)
+      if (state.done !== 'save') assert.match(page, 'ann@there.example')
+      const words = (html: string) => html.slice(html.indexOf('<body>'))
+      assert.is(words(page) === words(pageWith(state)), code === 'en')
+    }
+  })
 
 test.run()
