@@ -36,6 +36,8 @@ interface OnDemandOptions {
 export class OnDemandWorker {
   readonly #options: OnDemandOptions
   #running: Running | undefined
+  /** Workers that are being ended, which takes until they are ready. */
+  readonly #ending = new Set<Promise<unknown>>()
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -65,10 +67,11 @@ export class OnDemandWorker {
     await this.#end()
   }
 
-  /** Ends the worker. Further calls throw WorkerEnded. */
+  /** Ends the worker, and waits for those that are ending. Further calls throw WorkerEnded. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#end()
+    await Promise.all(this.#ending)
   }
 
   async #use<T>(use: (running: Running) => Promise<T>): Promise<T> {
@@ -97,9 +100,11 @@ export class OnDemandWorker {
 
   async #end() {
     clearTimeout(this.#idle)
-    const ending = this.#running
+    const ending = this.#running?.end()
     this.#running = undefined
-    await ending?.end()
+    if (!ending) return
+    this.#ending.add(ending)
+    await ending.finally(() => this.#ending.delete(ending))
   }
 }
 

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../src/lib/log.ts'
-import { createOnDemandWorker } from '../../../src/lib/on-demand-worker.ts'
+import { createOnDemandWorker, OnDemandWorker } from '../../../src/lib/on-demand-worker.ts'
 import { WorkerEnded } from '../../../src/lib/worker-rpc.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('lib/passing-thread')
+const test = suite('lib/on-demand-worker')
 
 const open = () =>
   createOnDemandWorker({
@@ -30,6 +31,31 @@ test('on-demand worker: a call after close starts no thread', async () => {
   await thread.close()
   const error = await thread.call('read', MAIL).catch(reason => reason)
   assert.instance(error, WorkerEnded)
+})
+
+test('on-demand worker: close waits for a worker that is still ending', async () => {
+  const ended = Promise.withResolvers<void>()
+  const worker = new OnDemandWorker({
+    open: () => ({
+      hasEnded: false,
+      untilReady: async () => {},
+      isIdle: () => true,
+      call: async () => null,
+      end: () => ended.promise,
+    }),
+    idleEndMs: undefined,
+    onLost() {},
+  })
+  await worker.start()
+  const ending = worker.end()
+  let isClosed = false
+  const closing = worker.close().then(() => {
+    isClosed = true
+  })
+  await nextTurn()
+  assert.is(isClosed, false)
+  ended.resolve()
+  await Promise.all([ending, closing])
 })
 
 test.run()
