@@ -92,15 +92,11 @@ type Question<T extends RecipientType> = RecipientQuestion & { type: T }
 
 /** Scans the account's emails between the first and the last email of the broadcast. */
 function emailListing(db: Db, { broadcast, horizon, type, address, bounceType, link }: Question<EmailType>) {
-  const entries = () =>
-    db
-      .selectFrom('emails')
-      .where('accountId', '=', broadcast.accountId)
-      .where('id', '>=', broadcast.firstEmailId!)
-      .where('id', '<=', broadcast.lastEmailId!)
+  const entries = () => db.selectFrom('emails').where('accountId', '=', broadcast.accountId)
   return {
     entries,
     key: 'id' as const,
+    range: { oldest: broadcast.firstEmailId!, newest: broadcast.lastEmailId! },
     matching(those: ReturnType<typeof entries>) {
       let emails = those.where('broadcastId', '=', broadcast.id).where(visibleSince(horizon))
       if (type === 'opened') emails = emails.where('openCount', '>', 0)

@@ -1,6 +1,6 @@
 /** Lists and searches the received mail of an account, newest first. */
 import { sql } from 'kysely'
-import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
+import { firstIdAt, type Id, idKey, lastIdAt } from '../../lib/ids.ts'
 import { containing } from '../../store/model/pattern.ts'
 import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
 import type { Db } from '../../store/model/schema.ts'
@@ -37,7 +37,7 @@ export async function listInbound<C extends keyof InboundMessageRow>(
 ): Promise<InboundFound<C>> {
   const isCounted = filter.search === '' && filter.domain === null
   const oldest = lastIdAt(horizon)
-  const listed = listing(db, accountId, oldest, filter)
+  const listed = listing(db, { accountId, horizon }, filter)
   const { keys, matched, hasMore } = await scanInChunks(listed, page, isCounted)
   const rows = await find(
     'inboundMessages',
@@ -69,12 +69,16 @@ async function countInSight(db: Db, accountId: Id, oldest: Id): Promise<number> 
   return Math.max(0, (all?.count ?? 0) - Number(count))
 }
 
-function listing(db: Db, accountId: Id, oldest: Id, { search, domain }: InboundFilter) {
-  const entries = () =>
-    db.selectFrom('inboundSubjects').where('accountId', '=', accountId).where('id', '>', oldest)
+function listing(
+  db: Db,
+  { accountId, horizon }: { accountId: Id; horizon: number },
+  { search, domain }: InboundFilter,
+) {
+  const entries = () => db.selectFrom('inboundSubjects').where('accountId', '=', accountId)
   return {
     entries,
     key: 'id' as const,
+    range: { oldest: firstIdAt(horizon + 1) },
     matching(those: ReturnType<typeof entries>) {
       const ofDomain =
         domain === null

@@ -1,6 +1,6 @@
 /** Lists and finds requests of the log. Called by the query worker and the routes of the API. */
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { firstIdAt, type Id } from '../../lib/ids.ts'
+import { firstIdAt, type Id, lastIdAt } from '../../lib/ids.ts'
 import { beginningWith } from '../../store/model/pattern.ts'
 import type { LoggedRequestRow } from '../../store/model/schema/requests.ts'
 import type { Db, Schema } from '../../store/model/schema.ts'
@@ -45,6 +45,7 @@ export async function listRequests(db: Db, query: RequestQuery): Promise<Request
     entries: () => entriesOf(db, query),
     matching: (entries: ReturnType<typeof entriesOf>) => entries.where(eb => matches(eb, query.filter)),
     key: 'id' as const,
+    range: rangeOf(query),
   }
   const { keys, hasMore } = await scanInChunks(listing, query.page, true)
   if (keys.length === 0) return { hasMore, rows: [] }
@@ -58,14 +59,16 @@ export async function listRequests(db: Db, query: RequestQuery): Promise<Request
   return { hasMore, rows }
 }
 
-function entriesOf(db: Db, { accountId, horizon, filter }: RequestQuery) {
-  const { status, createdFrom = 0, createdBefore } = filter
-  const source =
-    (status?.from ?? 0) >= FAILED_STATUS_MIN ? failedRequests(db) : db.selectFrom('loggedRequests')
-  const all = source
-    .where('accountId', '=', accountId)
-    .where('id', '>=', firstIdAt(Math.max(horizon + 1, createdFrom)))
-  return createdBefore === undefined ? all : all.where('id', '<', firstIdAt(createdBefore))
+function entriesOf(db: Db, { accountId, filter }: RequestQuery) {
+  const hasFailed = (filter.status?.from ?? 0) >= FAILED_STATUS_MIN
+  return (hasFailed ? failedRequests(db) : db.selectFrom('loggedRequests')).where('accountId', '=', accountId)
+}
+
+function rangeOf({ horizon, filter: { createdFrom = 0, createdBefore } }: RequestQuery) {
+  return {
+    oldest: firstIdAt(Math.max(horizon + 1, createdFrom)),
+    newest: createdBefore === undefined ? undefined : lastIdAt(createdBefore - 1),
+  }
 }
 
 /** Takes the id from the column whose index has failed requests only. */

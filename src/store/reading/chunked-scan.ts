@@ -13,6 +13,8 @@ interface ScannedList<Q, C extends string> {
   matching(entries: Q): Q
   /** Column that identifies an entry for the next read. */
   key: C
+  /** Ids between which entries are scanned, both included. */
+  range?: { oldest: Id; newest?: Id | undefined }
 }
 
 type KeyIn<C> = C extends 'id' ? Id : string
@@ -59,14 +61,17 @@ interface Chunk {
 type Entries = SelectQueryBuilder<{ entries: { id: Id; [column: string]: unknown } }, 'entries', object>
 
 function walkOf<Q, C extends string>(
-  { entries, matching, key }: ScannedList<Q, C>,
+  { entries, matching, key, range }: ScannedList<Q, C>,
   direction: 'asc' | 'desc',
 ) {
   const beyond = direction === 'desc' ? '<' : '>'
-  const upTo = direction === 'desc' ? '>=' : '<='
-  const within = ({ from, to }: Chunk): Entries => {
+  const [atMost, upTo] = direction === 'desc' ? (['<=', '>='] as const) : (['>=', '<='] as const)
+  const [start, end] = direction === 'desc' ? [range?.newest, range?.oldest] : [range?.oldest, range?.newest]
+  /** Sets one bound on each side: of two, SQLite seeks by the first, and would begin at the start again. */
+  const within = ({ from, to = end }: Chunk): Entries => {
     let those = entries() as unknown as Entries
     if (from) those = those.where('id', beyond, from)
+    else if (start) those = those.where('id', atMost, start)
     return to ? those.where('id', upTo, to) : those
   }
   const matchingIn = (chunk: Chunk) => matching(within(chunk) as Q) as unknown as Entries
