@@ -10,6 +10,8 @@ export interface DestinationQuestion {
   day: string
   /** Restricts the report to one destination; null for all. */
   destination: string | null
+  /** Whether only destinations that are paused now are reported. */
+  isPaused?: boolean
   /** Time at which a pause must still be in force to be reported, in ms since the epoch. */
   now: number
   limit: number
@@ -35,7 +37,7 @@ export interface DestinationReport {
 }
 
 export async function reportDestinations(db: Db, question: DestinationQuestion): Promise<DestinationReport> {
-  const { day, destination, now, limit, offset } = question
+  const { day, destination, isPaused = false, now, limit, offset } = question
   const entries = await countedOn(db, day)
   const paused = await listPausedDestinations(db, now)
   // of several paused source addresses, the earliest to be tried again counts
@@ -44,7 +46,9 @@ export async function reportDestinations(db: Db, question: DestinationQuestion):
   ))
     entryIn(entries, name).pause = { until, reason }
   const wanted = [...entries.values()]
-    .filter(entry => destination === null || entry.destination === destination)
+    .filter(
+      entry => (destination === null || entry.destination === destination) && (!isPaused || entry.pause),
+    )
     .sort((a, b) => sumOf(b) - sumOf(a) || (a.destination < b.destination ? -1 : 1))
   const page = wanted.slice(offset, offset + limit)
   await addReplies(db, day, page)

@@ -110,6 +110,8 @@ test('queue: destinations report their results, and a paused one can be tried on
     return data[0]?.paused_until ? data[0] : undefined
   })
   assert.ok(resting.pause_reason.length > 0)
+  const paused = await get('/destinations?paused=true')
+  assert.equal([paused.total, paused.data[0].destination], [1, 'mx.far.example'])
   const { paused_until, pause_reason } = resting
   const [{ claimed }] = resting.paths
   assert.equal(resting.paths, [{ ...path, claimed, window: 1, paused_until, pause_reason }])

@@ -30,6 +30,7 @@ export const queueQuery = {
 export const destinationQuery = {
   day: z.iso.date().optional().meta({ description: 'UTC day; by default today.' }),
   destination: z.string().optional(),
+  paused: z.enum(['true']).optional().meta({ description: 'Only destinations that are paused now.' }),
   ...pageQuery(),
 }
 
@@ -184,7 +185,8 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
   const dayOf = (text: string) => (isUtcDay(text) ? text : undefined)
   const day = readParameter(query, 'day', dayOf, 'a date such as `2026-08-05`') ?? utcDay(now)
-  return { day, destination: query.get('destination') || null, now, ...readPage(query) }
+  const isPaused = readChoice(query, 'paused', ['true']) === 'true'
+  return { day, destination: query.get('destination') || null, isPaused, now, ...readPage(query) }
 }
 
 export function entryView(

@@ -50,4 +50,24 @@ test('an alert about the machine counts while it lasts, unless the doctor says t
   assert.equal(texts({ alerts: alert(true), doctor: doctor(finding('disk_space', 'ok')) }), [])
 })
 
+test('paused destinations and holds are told to operators, with the place where they end', () => {
+  const pausedOf = (...names: string[]) =>
+    ({
+      data: names.map(destination => ({ destination, pause_reason: 'No answer.' })),
+      total: names.length,
+    }) as unknown as Seen['paused']
+  const hold = (over: object) => ({ domain: null, reason: 'Asked to.', ...over })
+  const holds = (...all: object[]) => all.map(hold) as unknown as Seen['holds']
+  const told = (seen: Seen) => concernsOf(seen).map(({ text, advice, href }) => [text, advice, href])
+  assert.equal(told({ paused: pausedOf(), holds: [] }), [])
+  assert.equal(told({ paused: pausedOf('mx.a.example') }), [
+    ['Deliveries to mx.a.example are paused.', 'No answer.', '/destinations?paused=true'],
+  ])
+  assert.equal(texts({ paused: pausedOf('a', 'b', 'c') }), ['Deliveries to a, b, and 1 more are paused.'])
+  assert.equal(told({ holds: holds({ domain: 'b.example' }) }), [
+    ['On hold: mail to b.example.', 'Asked to.', '/queue'],
+  ])
+  assert.equal(texts({ holds: holds({}, {}) }), ['2 holds keep email in the queue.'])
+})
+
 test.run()

@@ -12,7 +12,7 @@ interface ButtonProps {
   small?: boolean
   type?: 'button' | 'submit'
   disabled?: boolean | undefined
-  /** Accessible name of a button without text. */
+  /** Accessible name of a button without text, or with a text that is short for it. */
   label?: string
   /** Whether what the button opens is open. */
   expanded?: boolean

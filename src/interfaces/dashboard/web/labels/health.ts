@@ -1,8 +1,17 @@
 /** Issues that need attention, most severe first, each with a link to the page where it is resolved. */
-import type { Account, Alert, Doctor, Domain, Installation, Metrics } from '../api/types.ts'
+import type {
+  Account,
+  Alert,
+  Destinations,
+  Doctor,
+  Domain,
+  Hold,
+  Installation,
+  Metrics,
+} from '../api/types.ts'
 import { aboutWords, alertWords, silenceWords } from './alerts.ts'
 import { checkWords } from './checks.ts'
-import { percent } from './numbers.ts'
+import { count, counted, percent } from './numbers.ts'
 
 export interface Concern {
   tone: 'bad' | 'warn'
@@ -34,6 +43,9 @@ interface Seen {
   alerts?: readonly Alert[] | undefined
   account?: Account | undefined
   installation?: Installation | undefined
+  /** Destinations that are paused now, perhaps only the first of them. */
+  paused?: Destinations | undefined
+  holds?: readonly Hold[] | undefined
 }
 
 export function concernsOf({
@@ -43,6 +55,8 @@ export function concernsOf({
   alerts = [],
   account,
   installation,
+  paused,
+  holds = [],
 }: Seen): Concern[] {
   const found = [
     ...(account?.suspended_at
@@ -69,11 +83,59 @@ export function concernsOf({
       : []),
     ...domains.flatMap(domainConcern),
     ...rateConcerns(totals, installation?.rate_limits),
+    ...(paused && paused.data.length > 0 ? [pauseConcern(paused)] : []),
+    ...(holds.length > 0 ? [holdConcern(holds)] : []),
     ...(installation?.laboratory ? [LABORATORY] : []),
     ...doctorConcerns(doctor, installation?.laboratory ?? false),
     ...alertConcerns(alerts, doctor !== undefined),
   ]
   return found.sort((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
+}
+
+const NAMED_MAX = 2
+const listed = new Intl.ListFormat('en')
+
+/** About destinations that the circuit breaker has paused. */
+function pauseConcern({ data, total }: Destinations): Concern {
+  const names = data.slice(0, NAMED_MAX).map(({ destination }) => destination)
+  const more = total - names.length
+  const [reason] = data.flatMap(({ pause_reason }) => pause_reason ?? [])
+  return {
+    tone: 'warn',
+    text: `Deliveries to ${listed.format([...names, ...(more > 0 ? [`${count(more)} more`] : [])])} are paused.`,
+    ...(total === 1 && reason && { advice: reason }),
+    href: '/destinations?paused=true',
+    act: 'View destinations',
+  }
+}
+
+/** About holds that operators have set. */
+function holdConcern(holds: readonly Hold[]): Concern {
+  const [first] = holds
+  const isOne = holds.length === 1
+  return {
+    tone: 'warn',
+    text: isOne
+      ? `On hold: ${holdWords(first!)}.`
+      : `${counted(holds.length, 'hold')} keep email in the queue.`,
+    ...(isOne && first!.reason && { advice: first!.reason }),
+    href: '/queue',
+    act: 'View holds',
+  }
+}
+
+/** Names the deliveries that a hold keeps, such as `mail to there.example, queued before …`. */
+export function holdWords({ domain, sender_domain, account_id, account_name, ...rest }: Hold): string {
+  return [
+    domain && `mail to ${domain}`,
+    sender_domain && `mail from ${sender_domain}`,
+    account_id && `account ${account_name ?? 'that was deleted'}`,
+    rest.broadcast_id && `broadcast ${rest.broadcast_name ?? 'that was deleted'}`,
+    rest.email_id && 'one email',
+    rest.entered_before && `queued before ${rest.entered_before}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function domainConcern({ id, name, status }: Domain): Concern[] {

@@ -6,7 +6,7 @@ import type { Destinations } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm, Dialog } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
-import { Search } from '../components/filters.tsx'
+import { Filter, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Head, Mark, Time } from '../components/show.tsx'
@@ -22,7 +22,7 @@ export function DestinationsPage() {
   const query = useQuery()
   const [shown, setShown] = useState<Destination>()
   const list = usePaged<Destination, Destinations>('/destinations', query, {
-    filters: { destination: query.get('destination') },
+    filters: { destination: query.get('destination'), paused: query.get('paused') },
     view: { day: query.get('day') },
     everyMs: LIVE_MS,
   })
@@ -54,6 +54,7 @@ export function DestinationsPage() {
       >
         <search class="filters">
           <Search query={query} name="destination" label="Server (exact match)" />
+          <Filter query={query} name="paused" label="Any state" options={[['true', 'Paused']]} />
         </search>
       </ResourceList>
       {shown && <Replies shown={shown} onClose={() => setShown(undefined)} />}
@@ -73,16 +74,14 @@ function columnsOf({ reload, onReplies }: ColumnActs): Column<Destination>[] {
       text: ({ destination }) => destination,
       second: ({ replies, pause_reason }) => pause_reason ?? troublesOf(replies)[0]?.example,
     },
+    { head: 'Delivered', kind: 'number', width: 88, cell: ({ delivered }) => count(delivered) },
     {
-      head: 'Delivered',
+      head: 'Delivery rate',
       kind: 'number',
-      width: 136,
-      cell: ({ delivered, bounced }) => (
-        <>
-          {count(delivered)}{' '}
-          {delivered + bounced > 0 && <span class="quiet">{percent(delivered / (delivered + bounced))}</span>}
-        </>
-      ),
+      width: 112,
+      isExtra: true,
+      cell: ({ delivered, bounced }) =>
+        delivered + bounced > 0 ? percent(delivered / (delivered + bounced)) : '–',
     },
     { head: 'Deferred', kind: 'number', width: 88, cell: ({ deferred }) => count(deferred) },
     { head: 'Bounced', kind: 'number', width: 88, cell: ({ bounced }) => count(bounced) },

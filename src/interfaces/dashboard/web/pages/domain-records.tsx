@@ -33,6 +33,44 @@ export function DomainRecords({ domain, checks }: { domain: Domain; checks: Chec
           <WhatWasSeen check={checks && checkFor(record, checks)} />
         </div>
       ))}
+      <DmarcRecord domain={domain.name} check={checks?.dmarc} />
+    </div>
+  )
+}
+
+/** Policy that large mailbox providers require at least. */
+const DMARC_POLICY = 'v=DMARC1; p=none'
+const RECOMMENDED = {
+  label: 'Recommended',
+  tone: 'none',
+  meaning: '“Verify domain” shows whether it is published.',
+} as const
+
+/** The record of the DMARC policy, which the domain is verified without. */
+function DmarcRecord({ domain, check }: { domain: string; check: Checks['dmarc'] | undefined }) {
+  const { label, tone, meaning } = check ? RECORD_WORDS[check.status]! : RECOMMENDED
+  const published = check?.status === 'verified' ? check.found[0] : undefined
+  return (
+    <div class="record">
+      <div>
+        <b>DMARC</b>{' '}
+        <span class="quiet">
+          Tells receivers what to do with email that fails authentication. Large mailbox providers require it;
+          your domain is verified without it.
+        </span>
+      </div>
+      <Mark tone={tone} title={meaning}>
+        {label}
+      </Mark>
+      <RecordFacts
+        record={{
+          type: 'TXT',
+          host: `_dmarc.${check?.policy?.domain ?? domain}`,
+          value: published ?? check?.expected ?? DMARC_POLICY,
+        }}
+      />
+      {check?.status === 'verified' && check.advice && <p class="advice">{check.advice}</p>}
+      <WhatWasSeen check={check} />
     </div>
   )
 }

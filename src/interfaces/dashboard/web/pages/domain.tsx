@@ -60,6 +60,11 @@ export function DomainPage({ params: { id } }: PageProps) {
         />
       )}
       {verify.error && <Failure error={verify.error} act="The DNS records could not be checked" />}
+      {checks?.name_servers.advice && (
+        <Note tone="warn">
+          <p>{checks.name_servers.advice}</p>
+        </Note>
+      )}
       <Card
         title="DNS records"
         lead={
@@ -72,7 +77,6 @@ export function DomainPage({ params: { id } }: PageProps) {
       >
         <DomainRecords domain={domain.data} checks={checks} />
       </Card>
-      {checks && <FurtherChecks checks={checks} />}
       <div class="halves">
         <SettingsCard domain={domain.data} put={domain.put} />
         <DomainKeysCard id={domain.data.id} />
@@ -139,19 +143,6 @@ function NextStep() {
       <p>
         <b>You can send from this domain now.</b> <Link href="/start">Continue with the first steps</Link>
       </p>
-    </Note>
-  )
-}
-
-/** Advice on DMARC and name servers, which does not affect verification. */
-function FurtherChecks({ checks: { dmarc, name_servers } }: { checks: CheckedDomain['checks'] }) {
-  const notes = [dmarc.advice, name_servers.advice].filter(advice => advice !== null)
-  if (notes.length === 0) return null
-  return (
-    <Note tone="warn">
-      {notes.map(advice => (
-        <p key={advice}>{advice}</p>
-      ))}
     </Note>
   )
 }

@@ -5,6 +5,7 @@ import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
+import { holdWords } from '../labels/health.ts'
 import { counted } from '../labels/numbers.ts'
 
 interface SlowedProps {
@@ -72,20 +73,7 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
       },
     })
   const columns: Column<Hold>[] = [
-    {
-      head: 'Held deliveries',
-      text: ({ domain, sender_domain, account_id, account_name, ...rest }) =>
-        [
-          domain && `Mail to ${domain}`,
-          sender_domain && `mail from ${sender_domain}`,
-          account_id && `account ${account_name ?? 'that was deleted'}`,
-          rest.broadcast_id && `broadcast ${rest.broadcast_name ?? 'that was deleted'}`,
-          rest.email_id && 'one email',
-          rest.entered_before && `queued before ${rest.entered_before}`,
-        ]
-          .filter(Boolean)
-          .join(', '),
-    },
+    { head: 'Held deliveries', text: holdWords },
     { head: 'Reason', text: ({ reason }) => reason },
     timeColumn('Since', ({ created_at }) => created_at),
     actions(

@@ -22,6 +22,8 @@ type Entry = Queue['data'][number]
 
 const LIVE_MS = 3_000
 const CALM_MS = 15_000
+/** Room for four buttons with texts. */
+const ACTS_WIDTH_PX = 244
 
 export function QueuePage() {
   const query = useQuery()
@@ -153,22 +155,19 @@ function columnsOf(
     { head: 'Held', kind: 'number', width: 72, isExtra: true, cell: ({ held }) => count(held) },
     timeColumn('Oldest', ({ oldest_at }) => oldest_at, '–', true),
     timeColumn('Next attempt', ({ next_at }) => next_at, 'Now'),
-    { head: 'Throughput', width: '16%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
+    { head: 'Throughput', width: '12%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
     actions(
       ({ domain, destination }) => (
         <>
           {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
           {destination !== null && (
-            <Button
-              small
-              icon="slow"
-              label={`Limit rate to ${destination}`}
-              onClick={() => onSlow(destination)}
-            />
+            <Button small label={`Limit rate to ${destination}`} onClick={() => onSlow(destination)}>
+              Limit
+            </Button>
           )}
         </>
       ),
-      160,
+      ACTS_WIDTH_PX,
     ),
   ]
 }
@@ -215,9 +214,15 @@ function Acts({ selector, name, reload }: ActsProps) {
     })
   return (
     <>
-      <Button small icon="again" label={`Retry deliveries to ${name}`} onClick={retry} />
-      <Button small icon="clock" label={`Hold deliveries to ${name}`} onClick={hold} />
-      <Button small icon="trash" label={`Cancel deliveries to ${name}`} onClick={drop} />
+      <Button small label={`Retry deliveries to ${name}`} onClick={retry}>
+        Retry
+      </Button>
+      <Button small label={`Hold deliveries to ${name}`} onClick={hold}>
+        Hold
+      </Button>
+      <Button small label={`Cancel deliveries to ${name}`} onClick={drop}>
+        Cancel
+      </Button>
     </>
   )
 }

@@ -2,7 +2,18 @@
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import { isOperator } from '../api/session.ts'
-import type { Account, Alert, Doctor, Domain, Installation, List, Metrics, Queue } from '../api/types.ts'
+import type {
+  Account,
+  Alert,
+  Destinations,
+  Doctor,
+  Domain,
+  Hold,
+  Installation,
+  List,
+  Metrics,
+  Queue,
+} from '../api/types.ts'
 import { Pending } from '../components/feedback.tsx'
 import { type Concern, concernsOf } from '../labels/health.ts'
 import { counted } from '../labels/numbers.ts'
@@ -21,11 +32,14 @@ export function StatusLine({ totals }: { totals: Metrics['totals'] | undefined }
   const installation = useLoad<Installation>('/installation')
   const alerts = useLoad<List<Alert>>(ofOperators('/alerts?limit=20'), { everyMs: SLOW_MS })
   const queue = useLoad<Queue>(ofOperators('/queue?limit=1'), { everyMs: LIVE_MS })
+  const paused = useLoad<Destinations>(ofOperators('/destinations?paused=true&limit=2'), { everyMs: SLOW_MS })
+  const holds = useLoad<{ data: Hold[] }>(ofOperators('/queue/holds'), { everyMs: SLOW_MS })
   if (!domains.data || !account.data)
     return domains.error ? <Pending of={domains} /> : <div class="status quiet">Checking …</div>
   const concerns = concernsOf({
     ...{ totals, domains: domains.data.data, account: account.data },
     ...{ doctor: doctor.data, alerts: alerts.data?.data, installation: installation.data },
+    ...{ paused: paused.data, holds: holds.data?.data },
   })
   const [worst] = concerns
   const line = (
