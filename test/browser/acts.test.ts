@@ -185,9 +185,17 @@ test('an audience is made, filled from a file, and a part of it counted while it
       name: 'contacts.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from(
-        'email,first_name,city\none@there.example,One,Vienna\ntwo@there.example,Two,Graz\nnobody,Three,\n',
+        'email,first_name,city,note\none@there.example,One,Vienna,x\ntwo@there.example,Two,Graz,y\nnobody,Three,,\n',
       ),
     })
+  await dialog().getByText('one@there.example · two@there.example · nobody').waitFor()
+  const useOf = (column: string) => dialog().getByLabel(`Import the column “${column}” as`)
+  assert.is(await useOf('city').inputValue(), 'property:city')
+  await useOf('note').selectOption('Leave out')
+  await useOf('email').selectOption('Leave out')
+  await dialog().getByText('Choose the column with the email addresses.').waitFor()
+  assert.is(await dialog().getByRole('button', { name: 'Import contacts' }).isEnabled(), false)
+  await useOf('email').selectOption('Email address')
   await dialog().getByRole('button', { name: 'Import contacts' }).click()
   await dialog().getByText('3 rows read.').waitFor()
   await dialog().getByText('Row 4').waitFor()

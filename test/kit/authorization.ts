@@ -132,6 +132,7 @@ const ROUTES_BY_NEED = {
     'GET /audiences/:id/segments',
     'GET /audiences/:id/segments/:segment_id',
     'GET /audiences/:id/segments/:segment_id/contacts',
+    'POST /audiences/:id/contacts/import/preview',
     'POST /audiences/:id/segments/count',
     'GET /contact-properties',
     'GET /contact-properties/:id',

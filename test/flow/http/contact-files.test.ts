@@ -59,6 +59,66 @@ test('a file is taken in, reported on, and exported again', async () => {
   assert.is(csv, "email,first_name,last_name,unsubscribed,plan\r\nann@there.example,Ann,,false,'=pro\r\n")
 })
 
+test('the columns and first rows of a file are shown, and nothing is stored', async () => {
+  const id = await newAudience()
+  const lines = ['Kontakt;Vorname;city;Newsletter abgemeldet;', "ann@there.example;Ann;'=x;ja;y"]
+  const more = Array.from({ length: 9 }, (_, i) => `p${i}@there.example;P`)
+  const look = (raw: string, type?: string) =>
+    mailhorn.call('POST', `/audiences/${id}/contacts/import/preview`, {
+      ...{ session, raw, headers: { 'content-type': type ?? 'text/csv' } },
+    })
+  const { status, body } = await look([...lines, ...more].join('\n'))
+  assert.is(status, 200)
+  assert.equal(body.columns, [
+    { name: 'Kontakt', use: 'property' },
+    { name: 'Vorname', use: 'first_name' },
+    { name: 'city', use: 'property' },
+    { name: 'Newsletter abgemeldet', use: 'consent' },
+    { name: '', use: 'ignore' },
+  ])
+  assert.equal(body.rows[0], { row: 2, cells: ['ann@there.example', 'Ann', '=x', 'ja', 'y'] })
+  assert.equal(body.rows[1], { row: 3, cells: ['p0@there.example', 'P', '', '', ''] })
+  assert.is(body.rows.length, 5)
+  assert.equal((await get(`/audiences/${id}/imports`)).body.data, [])
+  assert.is((await look('')).status, 422)
+  assert.is((await look('email\n', 'text/plain')).status, 415)
+})
+
+test('columns are used as the client says, and still tell who has left', async () => {
+  const id = await newAudience()
+  const csv = 'Kontakt,City,Note,zustand\nann@there.example,Graz,x,1\nbob@there.example,Wien,y,2\n'
+  const sent = (uses: object, meanings = {}) => {
+    const query = { column_uses: JSON.stringify(uses), column_meanings: JSON.stringify(meanings) }
+    return upload(id, csv, { query: `?${new URLSearchParams(query)}` })
+  }
+  const uses = { Kontakt: 'email', City: { property: 'city' }, Note: 'ignore' }
+  const zustand = { zustand: { 1: 'subscribed', 2: 'unsubscribed' } }
+  assert.is((await sent({ ...uses, zustand: { property: 'state' } }, zustand)).status, 200)
+  const { data } = (await get(`/audiences/${id}/contacts`)).body
+  assert.equal(
+    data.map(({ email, unsubscribed, properties }: Record<string, unknown>) => [
+      email,
+      unsubscribed,
+      properties,
+    ]),
+    [
+      ['bob@there.example', true, { city: 'Wien', state: '2' }],
+      ['ann@there.example', false, { city: 'Graz', state: '1' }],
+    ],
+  )
+  for (const wrong of [
+    { ...uses, Missing: 'ignore' },
+    { ...uses, City: 'town' },
+    { ...uses, City: { property: 'email' } },
+    { ...uses, City: 'email' },
+  ])
+    assertRefusal(await sent(wrong, zustand), { status: 422, name: 'validation_error' })
+  const left = 'email,statuscode\nann@there.example,withdrawn consent\n'
+  const query = `?column_uses=${encodeURIComponent('{"statuscode":"ignore"}')}`
+  const asked = await upload(id, left, { query })
+  assert.equal([asked.status, asked.body.questions[0].column], [422, 'statuscode'])
+})
+
 test('a segment is exported by itself', async () => {
   const id = await newAudience()
   await upload(id, 'email,plan\nann@there.example,pro\nbob@there.example,free\n')

@@ -2,6 +2,7 @@
 
 import { parseWireId } from '../../../lib/ids.ts'
 import { contactsHeader, type ExportBatch, type ExportQuery } from '../../../resources/contacts/export.ts'
+import { lookAtFile } from '../../../resources/contacts/import/look.ts'
 import { surveyImport } from '../../../resources/contacts/import/survey.ts'
 import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findImport, findSegment, listImports } from '../../../resources/contacts/read.ts'
@@ -18,10 +19,16 @@ import {
   importQuery,
   importSchema,
   importView,
+  lookSchema,
+  lookView,
   readColumnMeanings,
+  readColumnUses,
   readOnExisting,
   requireCsv,
 } from './import-schema.ts'
+
+/** The beginning of a file is enough. */
+const LOOK_BYTES_MAX = 1024 * 1024
 
 interface ContactFileRoutesOptions extends ImportFormsOptions {
   reader: { exportContacts(query: ExportQuery): Promise<ExportBatch> }
@@ -47,14 +54,30 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
         const onExisting = readOnExisting(request.query)
         const charset = requireCsv(request)
         const meanings = readColumnMeanings(request.query.get('column_meanings'))
+        const uses = readColumnUses(request.query.get('column_uses'))
         const upload = new ReplayedStream(store.blobs.drafts, request.stream())
-        const report = await surveyImport({ charset, meanings, bytes: upload.first() })
+        const report = await surveyImport({ charset, meanings, uses, bytes: upload.first() })
           .then(plan =>
             importContacts({ accountId, audienceId, onExisting, charset, plan, bytes: upload.again() }),
           )
           .catch(asRefused)
           .finally(() => upload.discard())
         return ok(importView(orNotFound(report, 'Audience')))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/audiences/:id/contacts/import/preview',
+      access: 'session',
+      whileReadOnly: true,
+      scopes: ['contacts:read'],
+      summary: 'Show the columns and first rows of a contact file, or of its beginning, without importing it',
+      bodyType: CSV,
+      bodyLimitBytes: LOOK_BYTES_MAX,
+      replies: { 200: lookSchema },
+      async handle(request) {
+        await audienceOf(store.db, request)
+        return ok(lookView(await lookAtFile(request.stream(), requireCsv(request)).catch(asRefused)))
       },
     },
     {

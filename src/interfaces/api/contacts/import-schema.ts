@@ -5,9 +5,12 @@ import {
   answeredValue,
   type ColumnMeaning,
   type ColumnMeanings,
+  type ColumnUses,
 } from '../../../resources/contacts/import/column-meanings.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
+import type { FileLook } from '../../../resources/contacts/import/look.ts'
 import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
+import { FIELD_COLUMNS } from '../../../resources/contacts/properties.ts'
 import type { ContactImportRow } from '../../../store/model/schema.ts'
 import { ApiError, compressedBody, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route/route.ts'
@@ -31,6 +34,30 @@ export const importQuery = {
         'JSON with answers to the `questions` of a former reply, by column: `property`, `ignore`, or an object that ' +
         'says of each value whether it is `unsubscribed` or `subscribed` (`*` for other values, an empty key for empty cells).',
     }),
+  column_uses: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'JSON with uses of columns in place of what their names say, by column: `email`, `first_name`, `last_name`, ' +
+        '`unsubscribed`, `ignore`, or `{"property": "key"}`. A column that may say who has left is still asked about.',
+    }),
+}
+
+const useSchema = z.union(
+  [z.enum([...FIELD_COLUMNS, 'ignore']), z.strictObject({ property: z.string().trim() })],
+  `must be \`${FIELD_COLUMNS.join('`, `')}\`, \`ignore\`, or an object with the key of a \`property\``,
+)
+const columnUsesSchema = z.record(z.string(), useSchema)
+
+/**
+ * Reads what columns are used as.
+ * @param text JSON; undefined if the client gives none
+ * @throws ApiError 422
+ */
+export function readColumnUses(text: string | null): ColumnUses {
+  const uses = readJson('column_uses', text, columnUsesSchema) ?? {}
+  return new Map(Object.entries(uses).map(([column, use]) => [column.trim(), use] as const))
 }
 
 const MEANING_VALUES_MAX = 1_000
@@ -167,5 +194,36 @@ export function importView(row: ContactImportRow): z.output<typeof importSchema>
     created_at: timestamp(row.createdAt),
     updated_at: timestamp(row.updatedAt),
     ended_at: timestamp(row.endedAt),
+  }
+}
+
+const COLUMN_USES = [...FIELD_COLUMNS, 'property', 'consent', 'ignore'] as const
+
+export const lookSchema = z
+  .object({
+    object: z.literal('contact_import_preview'),
+    columns: z.array(
+      z.object({
+        name: z.string(),
+        use: z.enum(COLUMN_USES).meta({
+          description:
+            'What the column is by its name: a field, a property, or `consent` if it says who has left. `ignore`: it has no name.',
+        }),
+      }),
+    ),
+    rows: z
+      .array(z.object({ row: z.int(), cells: z.array(z.string()) }))
+      .meta({ description: 'The first rows after the header, at most 5. The header is row 1.' }),
+  })
+  .meta({ id: 'ContactImportPreview' })
+
+export function lookView({ columns, rows }: FileLook): z.output<typeof lookSchema> {
+  return {
+    object: 'contact_import_preview',
+    columns: columns.map(({ name, column }) => ({
+      name,
+      use: column.kind === 'field' ? column.field : column.kind === 'none' ? 'ignore' : column.kind,
+    })),
+    rows,
   }
 }

@@ -21,6 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /domains/claim': 'claimDomain',
   'PUT /audiences/:id/segments/:segment_id': 'updateAudienceSegment',
   'POST /audiences/:id/segments/count': 'countSegmentContacts',
+  'POST /audiences/:id/contacts/import/preview': 'previewContactImport',
   'GET /broadcasts/:id/recipients/preview': 'previewBroadcastRecipients',
   'POST /contacts/:contact_id/segments/:segment_id': 'addContactToSegment',
   'DELETE /contacts/:contact_id/segments/:segment_id': 'removeContactFromSegment',

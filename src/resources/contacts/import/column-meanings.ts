@@ -1,5 +1,6 @@
-/** What the client says about columns of a contact file that may tell who has left. */
+/** What the client says about columns of a contact file. */
 import { shortened } from '../../../lib/shortened.ts'
+import type { FieldColumn } from '../properties.ts'
 import { ImportFault } from './fault.ts'
 
 /**
@@ -12,6 +13,12 @@ export type ColumnMeaning = 'property' | 'ignore' | ReadonlyMap<string, boolean>
 /** Meanings by names of columns. */
 export type ColumnMeanings = ReadonlyMap<string, ColumnMeaning>
 
+/** A field of the contact, `ignore` for a column that is not imported, or the key of a property. */
+export type ColumnUse = FieldColumn | 'ignore' | { property: string }
+
+/** Uses by names of columns. Other columns are what their names say. */
+export type ColumnUses = ReadonlyMap<string, ColumnUse>
+
 export const OTHER_VALUES = '*'
 
 /** Longer values are shortened in questions, and compared by their beginning. */
@@ -22,12 +29,15 @@ export function answeredValue(cell: string): string {
   return shortened(cell.trim(), VALUE_CHARACTERS_MAX).toLowerCase()
 }
 
-/** @throws ImportFault if a column is not in the header row */
-export function requireColumns(names: readonly string[], meanings: ColumnMeanings): void {
-  for (const name of meanings.keys())
+/**
+ * @param by name of the parameter that names the columns
+ * @throws ImportFault if a column is not in the header row
+ */
+export function requireColumns(names: readonly string[], by: string, named: Iterable<string>): void {
+  for (const name of named)
     if (!names.includes(name))
       throw new ImportFault(
-        'column_meanings',
-        `\`column_meanings\` names the column \`${name}\`, which the header row does not contain.`,
+        by,
+        `\`${by}\` names the column \`${name}\`, which the header row does not contain.`,
       )
 }

@@ -2,7 +2,13 @@
 import { unguarded } from '../../../lib/csv.ts'
 import { KEYS_MAX } from '../limits.ts'
 import { FIELD_COLUMNS, type FieldColumn, keyFault } from '../properties.ts'
-import { type ColumnMeaning, type ColumnMeanings, requireColumns } from './column-meanings.ts'
+import {
+  type ColumnMeaning,
+  type ColumnMeanings,
+  type ColumnUse,
+  type ColumnUses,
+  requireColumns,
+} from './column-meanings.ts'
 import { type ConsentMeaning, consentMeaning, plainName } from './consent.ts'
 import { ImportFault } from './fault.ts'
 
@@ -23,8 +29,8 @@ export interface ColumnMap {
 export type Column =
   /** `wholeName` is the name of a column with whole names, which become first names. */
   | { kind: 'field'; field: FieldColumn; wholeName?: string }
-  /** `isUnread` if nobody has said that the column is a property. */
-  | { kind: 'property'; key: string; type: ColumnType; isUnread?: boolean }
+  /** `isUnread` if nobody has said that the column is a property. `name` is its name where the key differs. */
+  | { kind: 'property'; key: string; name?: string; type: ColumnType; isUnread?: boolean }
   | ConsentColumn
   /** Column that is not imported. It has a name if it may say who has left. */
   | { kind: 'none'; name?: string }
@@ -34,6 +40,8 @@ export interface ConsentColumn {
   kind: 'consent'
   name: string
   meaning: ConsentMeaning
+  /** Key of the property; by default the name. */
+  key?: string
   /** Which cells are a property, too. */
   keeps: 'never' | 'unclear' | 'always'
   /** What the client says about values, as `answeredValue` makes them. */
@@ -77,12 +85,8 @@ const WHOLE_NAMES: readonly string[] = words(
     'nomeecognome vollstandigername anzeigename vorundnachname naam imieinazwisko 氏名 お名前 名前 姓名 שם שםמלא الاسم фио',
 )
 
-/** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
-export function columnsOf(
-  header: readonly string[],
-  map?: ColumnMap,
-  meanings: ColumnMeanings = new Map(),
-): Column[] {
+/** @throws ImportFault for a name that the charset of the file does not have */
+function namesOf(header: readonly string[]): string[] {
   const names = header.map(name => unguarded(name).trim())
   const broken = names.find(name => name.includes('\ufffd'))
   if (broken !== undefined)
@@ -90,10 +94,42 @@ export function columnsOf(
       broken,
       `The column name \`${broken}\` must be valid in the charset of the file (UTF-8 unless the content type sets another).`,
     )
-  requireColumns(names, meanings)
-  const columns = (map ? mappedColumns(names, map) : namedColumns(names)).map((column, i) =>
-    withMeaning(column, names[i]!, meanings.get(names[i]!), map !== undefined),
-  )
+  return names
+}
+
+/**
+ * Returns the columns as their names say, which may lack an address or repeat one.
+ * @throws ImportFault for a name that the charset of the file does not have
+ */
+export function suggestedColumns(header: readonly string[]): { name: string; column: Column }[] {
+  const names = namesOf(header)
+  return namedColumns(names).map((column, i) => ({ name: names[i]!, column }))
+}
+
+/** What the client says about columns. */
+export interface ColumnWishes {
+  /** Column mapping; by default the names in the header. */
+  columnMap?: ColumnMap | undefined
+  /** Answers to questions about columns. */
+  meanings?: ColumnMeanings | undefined
+  /** Uses of columns in place of what their names say; not together with a mapping. */
+  uses?: ColumnUses | undefined
+}
+
+/** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
+export function columnsOf(
+  header: readonly string[],
+  { columnMap: map, meanings = new Map(), uses = new Map() }: ColumnWishes = {},
+): Column[] {
+  const names = namesOf(header)
+  requireColumns(names, 'column_meanings', meanings.keys())
+  requireColumns(names, 'column_uses', uses.keys())
+  const columns = (map ? mappedColumns(names, map) : namedColumns(names)).map((column, i) => {
+    const name = names[i]!
+    const use = uses.get(name)
+    const used = use === undefined ? column : usedColumn(name, use)
+    return withMeaning(used, name, meanings.get(name), map !== undefined)
+  })
   const seen = new Set<string>()
   for (const column of columns) {
     if (column.kind === 'none' || column.kind === 'consent') continue
@@ -112,7 +148,7 @@ export function columnsOf(
 export function keysOf(columns: readonly Column[]): string[] {
   return columns.flatMap(column => {
     if (column.kind === 'property') return [column.key]
-    return column.kind === 'consent' && column.keeps !== 'never' ? [column.name] : []
+    return column.kind === 'consent' && column.keeps !== 'never' ? [column.key ?? column.name] : []
   })
 }
 
@@ -155,6 +191,13 @@ const KEPT: Partial<Record<ConsentMeaning, ConsentColumn['keeps']>> = {
 }
 const STATE_NAMES = new Set(words('state estado situacao'))
 
+/** Returns a column as the client uses it. All but a field may still say who has left. */
+function usedColumn(name: string, use: ColumnUse): Column {
+  if (use === 'ignore') return { kind: 'none', name }
+  if (typeof use === 'string') return { kind: 'field', field: use }
+  return { kind: 'property', key: use.property, name, type: 'string', isUnread: true }
+}
+
 /** Applies what the client says about a column. Fields of a contact are what the mapping says. */
 function withMeaning(
   column: Column,
@@ -164,10 +207,12 @@ function withMeaning(
 ): Column {
   if (meaning === undefined || column.kind === 'field') return column
   if (meaning === 'ignore') return { kind: 'none' }
-  if (meaning === 'property') return { kind: 'property', key: name, type: 'string' }
+  const key = column.kind === 'property' ? column.key : name
+  if (meaning === 'property') return { kind: 'property', key, name, type: 'string' }
   const known = column.kind === 'consent' ? column : undefined
-  const keeps = known?.keeps ?? (isMapped ? 'never' : 'always')
-  return { kind: 'consent', name, meaning: known?.meaning ?? 'answered', keeps, answers: meaning }
+  const isKept = !isMapped && !(column.kind === 'none' && column.name !== '')
+  const keeps = known?.keeps ?? (isKept ? 'always' : 'never')
+  return { kind: 'consent', name, key, meaning: known?.meaning ?? 'answered', keeps, answers: meaning }
 }
 
 function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {

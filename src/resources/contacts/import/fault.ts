@@ -14,6 +14,10 @@ export class ImportFault extends Error {
   }
 }
 
+export function emptyFile(): ImportFault {
+  return new ImportFault('header', 'The file is empty. Its first row must be the header row.')
+}
+
 function shortened(text: string): string {
   return text.length <= MESSAGE_LENGTH_MAX ? text : `${text.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()}…`
 }

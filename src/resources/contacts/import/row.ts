@@ -92,7 +92,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
       if (left) leaving.push(column.name)
       if (left === undefined && !mayBeSilent(column.meaning)) throw unclear(column.name, cell, row)
       if (column.keeps === 'always' || (column.keeps === 'unclear' && left === undefined))
-        properties.set(column.name, cell)
+        properties.set(column.key ?? column.name, cell)
       continue
     }
     if (column.kind === 'field') fields.set(column.field, cell.trim())

@@ -7,10 +7,10 @@ import { shortened } from '../../../lib/shortened.ts'
 import { KEYS_MAX } from '../limits.ts'
 import { DISTINCT_MAX } from './answer-shapes.ts'
 import { findingOf, mayHideLeaving } from './column-finding.ts'
-import { type ColumnMeanings, VALUE_CHARACTERS_MAX } from './column-meanings.ts'
+import { VALUE_CHARACTERS_MAX } from './column-meanings.ts'
 import {
   type Column,
-  type ColumnMap,
+  type ColumnWishes,
   type ConsentColumn,
   columnsOf,
   keysOf,
@@ -18,7 +18,7 @@ import {
   tooManyKeys,
 } from './columns.ts'
 import { type CellKind, hasDoubtfulTag, kindOfCell, mayBeSilent } from './consent.ts'
-import { ImportFault } from './fault.ts'
+import { emptyFile, ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
 import { cellText, emptyAnswer, leftBy } from './row.ts'
 import { openText } from './text.ts'
@@ -58,14 +58,10 @@ const QUESTIONS_TOLD_MAX = 2
 const WORD_CHARACTERS_MAX = 60
 const KNOWN_CELLS_MAX = 10_000
 
-export interface SurveyRequest {
+export interface SurveyRequest extends ColumnWishes {
   bytes: AsyncIterable<Uint8Array>
   /** Charset in the content type, if any. */
   charset: string | undefined
-  /** Column mapping; by default the names in the header. */
-  columnMap?: ColumnMap | undefined
-  /** Answers to questions about columns. */
-  meanings?: ColumnMeanings | undefined
 }
 
 /**
@@ -82,13 +78,10 @@ export async function surveyImport(request: SurveyRequest): Promise<ImportPlan> 
   }
 }
 
-async function survey(
-  records: AsyncGenerator<ImportRecord>,
-  { columnMap, meanings }: SurveyRequest,
-): Promise<ImportPlan> {
+async function survey(records: AsyncGenerator<ImportRecord>, wishes: SurveyRequest): Promise<ImportPlan> {
   const { value: header } = await records.next()
-  if (!header) throw new ImportFault('header', 'The file is empty. Its first row must be the header row.')
-  const columns = columnsOf(header.cells, columnMap, meanings)
+  if (!header) throw emptyFile()
+  const columns = columnsOf(header.cells, wishes)
   if (keysOf(columns).length > KEYS_MAX) throw tooManyKeys()
   const kinds = new CellKinds()
   const surveys = columns.map(column => (isOpen(column) ? new ColumnSurvey(column, kinds) : undefined))
@@ -181,7 +174,8 @@ class ColumnSurvey {
     if (finding === 'ask') return this.#question()
     if (finding === 'none') return column
     const keeps = column.kind === 'property' ? 'always' : 'never'
-    return { kind: 'consent', name: nameOf(column), meaning: finding, keeps, isFound: true }
+    const key = column.kind === 'property' ? { key: column.key } : {}
+    return { kind: 'consent', name: nameOf(column), ...key, meaning: finding, keeps, isFound: true }
   }
 
   #question(): ConsentQuestion {
@@ -211,7 +205,7 @@ function isUnclear(column: ConsentColumn, cell: string): boolean {
 }
 
 function nameOf(column: OpenColumn): string {
-  return column.kind === 'property' ? column.key : (column.name ?? '')
+  return column.name ?? (column.kind === 'property' ? column.key : '')
 }
 
 export function sentenceOf({ column, values }: ConsentQuestion): string {

@@ -19,7 +19,7 @@ import type {
   lintSchema,
   previewSchema,
 } from '../../../api/broadcasts/schema.ts'
-import type { importSchema } from '../../../api/contacts/import-schema.ts'
+import type { importSchema, lookSchema } from '../../../api/contacts/import-schema.ts'
 import type { contactSchema } from '../../../api/contacts/schema.ts'
 import type { claimSchema } from '../../../api/domains/claim-schema.ts'
 import type { domainKeysSchema } from '../../../api/domains/key-schema.ts'
@@ -131,6 +131,7 @@ export type ContactActivity = z.output<typeof contactActivitySchema>
 export type ContactEmail = ContactActivity['data'][number]
 export type ContactTopic = z.output<typeof contactTopicSchema>
 export type ContactImport = z.output<typeof importSchema>
+export type ImportPreview = z.output<typeof lookSchema>
 export type Segment = z.output<typeof segmentSchema>
 export type ContactSegment = z.output<typeof contactSegmentSchema>
 export type SegmentFilter = Segment['filters'][number]

@@ -7,8 +7,10 @@ import { Button, Choose, Field } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
+import type { ChosenUses } from '../labels/column-uses.ts'
 import { groupsOf, rejectedCsv, splitNotes } from '../labels/import-report.ts'
 import { count, counted } from '../labels/numbers.ts'
+import { ImportColumns, useImportColumns } from './import-columns.tsx'
 import { ImportQuestions, useColumnQuestions } from './import-questions.tsx'
 
 const LIVE_MS = 1_000
@@ -47,16 +49,19 @@ function useImport({ audience, onDone }: Pick<ImportProps, 'audience' | 'onDone'
   const draft = useDraft(`import.${audience.id}`, {
     onExisting: 'update',
     charset: 'utf-8',
+    uses: {} as ChosenUses,
   })
-  const { onExisting, charset = 'utf-8' } = draft.value
+  const { onExisting, charset = 'utf-8', uses = {} } = draft.value
   const isOpen = useIsOpen()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [report, setReport] = useState<ContactImport>()
   const asked = useColumnQuestions()
+  const columns = useImportColumns({ audienceId: audience.id, file, charset, uses })
   const choose = (chosen: File | undefined) => {
     setFile(chosen)
     asked.reset()
+    draft.change({ uses: {} })
     if (chosen) chosenFiles.set(audience.id, chosen)
     else chosenFiles.delete(audience.id)
   }
@@ -67,6 +72,7 @@ function useImport({ audience, onDone }: Pick<ImportProps, 'audience' | 'onDone'
       const path = withQuery(`/audiences/${audience.id}/contacts/import`, {
         on_existing: onExisting,
         column_meanings: asked.query,
+        column_uses: columns.query,
       })
       const reply = await send('POST', path, {
         body: file!,
@@ -86,13 +92,16 @@ function useImport({ audience, onDone }: Pick<ImportProps, 'audience' | 'onDone'
       setBusy(false)
     }
   }
-  return { file, choose, draft, asked, begin, isBusy, error, report }
+  return { file, choose, draft, columns, asked, begin, isBusy, error, report }
 }
 
 export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
-  const { file, choose, draft, asked, begin, isBusy, error, report } = useImport({ audience, onDone })
+  const { file, choose, draft, columns, asked, begin, isBusy, error, report } = useImport({
+    audience,
+    onDone,
+  })
   return (
-    <Dialog title="Import contacts" onClose={onClose}>
+    <Dialog title="Import contacts" wide onClose={onClose}>
       <div class="dialog-body">
         {report ? (
           <Report report={report} />
@@ -100,7 +109,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
           <>
             <Field
               label="CSV file"
-              hint="The header row names the columns: email, first_name, last_name, unsubscribed. Other columns become properties."
+              hint="The first row names the columns. Nothing is stored before you have seen them."
             >
               {ids => (
                 <input
@@ -128,6 +137,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
               hint="Spreadsheet programs often save CSV files in the encoding of the system, not in UTF-8."
               options={CHARSETS}
             />
+            <ImportColumns columns={columns} onUses={uses => draft.change({ uses })} />
             <ImportQuestions asked={asked} />
             {isBusy && <SoFar audienceId={audience.id} />}
           </>
@@ -138,7 +148,11 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       <div class="dialog-acts">
         <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
         {!report && (
-          <Button kind="main" disabled={!file || isBusy || !asked.isAnswered} onClick={() => void begin()}>
+          <Button
+            kind="main"
+            disabled={!columns.hasEmail || isBusy || !asked.isAnswered}
+            onClick={() => void begin()}
+          >
             {isBusy ? 'Importing …' : 'Import contacts'}
           </Button>
         )}
