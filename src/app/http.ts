@@ -119,7 +119,7 @@ export async function startHttpService(context: AppContext, begun: BegunParts): 
   const plain = await listeners.bindPlain()
   const baseUrl = baseUrlOf(config, plain.address())
   const { sending, links, broadcasts } = await openSending(context, queueAdmin, baseUrl)
-  const domains = startDomains(context)
+  const domains = startDomains(context, baseUrl)
   const metricsRoutesOf = openMetrics(context)
   const routes = routesOf(context, {
     ...begun,

@@ -35,8 +35,11 @@ export interface SendingDomains {
   registration: DomainRegistration
 }
 
-/** Builds the routes of domains, and starts their checks if this process sends mail. */
-export function startDomains(context: AppContext): SendingDomains {
+/**
+ * Builds the routes of domains, and starts their checks if this process sends mail.
+ * @param baseUrl URL of the API
+ */
+export function startDomains(context: AppContext, baseUrl: string): SendingDomains {
   const { config, clock, store, stack } = context
   const { db, run } = store
   const { mailHost } = config
@@ -52,10 +55,10 @@ export function startDomains(context: AppContext): SendingDomains {
   const domains = openDomains(context, { inquiries, linkPlace, visits })
   if (config.roles.includes('all')) stack.defer(startDomainChecks(context, domains))
   stack.use(asking)
-  const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
-  const allowInsecureLoopback = baseUrl.startsWith('http://')
+  const { cloudflareBaseUrl } = config.autoconfigure
+  const allowInsecureLoopback = cloudflareBaseUrl.startsWith('http://')
   const outbound = startUserOutbound(context, { allowInsecureLoopback })
-  const provider = createCloudflare({ outbound, clock, baseUrl })
+  const provider = createCloudflare({ outbound, clock, baseUrl: cloudflareBaseUrl })
   const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
   const ownNames = { mailHost, simulatorDomain: config.simulator.domain }
   const { pendingMax } = config.domains
@@ -65,6 +68,7 @@ export function startDomains(context: AppContext): SendingDomains {
     mailHost,
     simulatorDomain: ownNames.simulatorDomain,
     linkPlace,
+    baseUrl,
     pendingMax,
     regions,
   })

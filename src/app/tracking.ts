@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { broadcastLinkRoutes } from '../interfaces/api/broadcasts/link-routes.ts'
+import { logoRoutes } from '../interfaces/api/recipients/logo-routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { trackingRoutes } from '../interfaces/api/tracking/routes.ts'
 import { unsubscribeRoutes } from '../interfaces/api/unsubscribe/routes.ts'
@@ -58,6 +59,7 @@ export async function startTracking(
         isRecorded: () => serviceMode.current.mode !== 'read-only',
       }),
       ...unsubscribeRoutes({ secrets, store, clock }),
+      ...logoRoutes(store),
       ...broadcastLinkRoutes(store),
     ],
     isHost: host => host === common || own.has(host),

@@ -56,9 +56,10 @@ export class TokenFields {
     return new Uint8Array(this.#bytes.subarray(this.#at - ID_BYTES, this.#at))
   }
 
-  /** Returns all that is left. */
-  text(): string {
-    return this.#bytes.toString('utf8', this.#at)
+  /** @param sizeBytes all that is left if absent */
+  text(sizeBytes = this.#bytes.length - this.#at): string {
+    this.#at += sizeBytes
+    return this.#bytes.toString('utf8', this.#at - sizeBytes, this.#at)
   }
 }
 

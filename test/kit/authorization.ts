@@ -19,6 +19,7 @@ const ROUTES_BY_NEED = {
     'GET /c/:token',
     'GET /downloads',
     'GET /healthz',
+    'GET /l/:logo',
     'GET /llms.txt',
     'GET /metrics',
     'GET /o/:token',

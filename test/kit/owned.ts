@@ -6,6 +6,7 @@ import { createClickToken, createOpenToken } from '../../src/pipeline/tracking/t
 import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-token.ts'
 import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
+import { PNG } from './logo.ts'
 import { type Mailhorn, secretsOf } from './mailhorn.ts'
 import { newId } from './new-id.ts'
 
@@ -91,6 +92,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['broadcasts', { id: broadcast.id }],
     ['domains', { id: addClaim(mailhorn, (await make('/domains', { name: domain })).id, account.id) }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
+    ['l', { logo: await addLogo(mailhorn, session, `logo.${domain}`) }],
     ['o', { token: createOpenToken(secrets, recipient) }],
     ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
     ['u', { token: createUnsubscribeToken(secrets, subscription) }],
@@ -102,6 +104,15 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['webhooks', { id: webhook.id, delivery_id: delivery.id, event_id: delivery.event_id }],
     ['templates', { id: template.id, version: '1' }],
   ])
+}
+
+/** Returns the name of the logo of a new domain. */
+async function addLogo(mailhorn: Mailhorn, session: string, name: string): Promise<string> {
+  const { body: domain } = await mailhorn.call('POST', '/domains', { session, body: { name } })
+  const { body } = await mailhorn.call('PATCH', `/domains/${domain.id}`, {
+    ...{ session, body: { branding: { logo: PNG } } },
+  })
+  return body.branding.logo_url.split('/').at(-1)
 }
 
 /** Valid bodies, for routes that read their body before they look up the resource in the path. */

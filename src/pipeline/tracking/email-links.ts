@@ -54,13 +54,15 @@ const OWN_PATH = /^\/[ocus]\//
 export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: LinkedEmail): EmailLinks {
   const { accountId, emailId, broadcastId, topicId, fromDomain } = email
   const { baseUrl } = terms
+  // that of a broadcast follows from its id
+  const senderDomain = broadcastId === null ? fromDomain : undefined
   const isOwn = (url: string) => url.startsWith(baseUrl) && OWN_PATH.test(url.slice(baseUrl.length))
 
   let last: { address: string; token: string } | undefined
   /** The token of the last recipient, because head and body of a message use the same one. */
   const tokenOf = ({ address }: LinkedRecipient) => {
     if (last?.address === address) return last.token
-    const subscription = { accountId, address: foldAddress(address), topicId, broadcastId }
+    const subscription = { accountId, address: foldAddress(address), topicId, broadcastId, senderDomain }
     last = { address, token: createUnsubscribeToken(secrets, subscription) }
     return last.token
   }

@@ -12,6 +12,7 @@ import { unsubscribedTopicsOf } from '../../resources/contacts/subscriptions.ts'
 import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
 import { unsubscribeContact } from '../../resources/contacts/unsubscribe.ts'
 import { writeContacts } from '../../resources/contacts/write-contacts.ts'
+import { type Brand, findBrand, NO_BRAND } from '../../resources/domains/brands.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { recordUnsubscribed } from '../../resources/events/broadcast-outcomes.ts'
 import { command, type Tx } from '../../store/model/command.ts'
@@ -23,9 +24,17 @@ export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'descrip
   isWanted: boolean
 }
 
+/** The sender as its recipients know it. The name of the account is internal. */
+export interface PageSender extends Omit<Brand, 'name'> {
+  /**
+   * Name of the domain's brand, else that in `From`, else the domain; undefined when the sender is not known
+   * any more.
+   */
+  name: string | undefined
+}
+
 export interface Preferences {
-  /** Name in `From` of the broadcast with the link, else of the account; undefined when it has been deleted. */
-  senderName: string | undefined
+  sender: PageSender
   /** Unsubscribed from everything: all contacts with the address, or the stored opt-out if there are none. */
   isUnsubscribed: boolean
   /**
@@ -40,20 +49,7 @@ export interface Preferences {
 type Owner = Pick<Subscription, 'accountId' | 'address'>
 
 export async function readPreferences(db: Db, owner: Subscription): Promise<Preferences> {
-  const { accountId, topicId, broadcastId } = owner
-  const account = await db
-    .selectFrom('accounts')
-    .select('name')
-    .where('id', '=', accountId)
-    .executeTakeFirst()
-  const broadcast = broadcastId
-    ? await db
-        .selectFrom('broadcasts')
-        .select('sender')
-        .where('accountId', '=', accountId)
-        .where('id', '=', broadcastId)
-        .executeTakeFirst()
-    : undefined
+  const { accountId, topicId } = owner
   const contacts = await contactsByAddress(db, accountId, owner.address)
   const topics = await db
     .selectFrom('topics')
@@ -66,7 +62,7 @@ export async function readPreferences(db: Db, owner: Subscription): Promise<Pref
   const optOut = (await optOutsOf(db, accountId, [owner.address])).get(owner.address)
   const isLeft = (topicId: Id) => optOut?.topicIds.some(id => sameId(id, topicId)) ?? false
   return {
-    senderName: (broadcast && parseStoredMailboxes(broadcast.sender)[0]?.name) || account?.name,
+    sender: await senderOf(db, owner),
     isUnsubscribed:
       contacts.length === 0
         ? (optOut?.isFromEverything ?? false)
@@ -81,6 +77,29 @@ export async function readPreferences(db: Db, owner: Subscription): Promise<Pref
     }),
     languages: contacts.flatMap(languagesOf),
   }
+}
+
+async function senderOf(db: Db, { accountId, broadcastId, senderDomain }: Subscription): Promise<PageSender> {
+  const broadcast = broadcastId
+    ? await db
+        .selectFrom('broadcasts')
+        .select('sender')
+        .where('accountId', '=', accountId)
+        .where('id', '=', broadcastId)
+        .executeTakeFirst()
+    : undefined
+  const mailbox = broadcast && parseStoredMailboxes(broadcast.sender)[0]
+  return pageSender(db, accountId, { domain: senderDomain, ...mailbox })
+}
+
+/** @param from name and domain of the mailbox in `From`, as far as they are known */
+export async function pageSender(
+  db: Db,
+  accountId: Id,
+  { name, domain }: { name?: string | null; domain: string | undefined },
+): Promise<PageSender> {
+  const brand = (domain !== undefined && (await findBrand(db, accountId, domain))) || NO_BRAND
+  return { ...brand, name: brand.name ?? (name || domain) }
 }
 
 /** The case of the keys is ignored, because imported files have columns such as `Language`. */

@@ -16,13 +16,16 @@ export interface Subscription {
   topicId: Id | null
   /** Broadcast that had the link and counts the unsubscribe. */
   broadcastId: Id | null
+  /** Domain of the sender, for an email that belongs to no broadcast. Former links do not have it. */
+  senderDomain?: string | undefined
 }
 
 const LINK_VERSION = 1
 const MAIL_VERSION = 2
 const HAS_TOPIC = 1
 const HAS_BROADCAST = 2
-/** More than the token of the longest address. */
+const HAS_SENDER = 4
+/** More than the token of the longest address and domain. */
 const TOKEN_LENGTH_MAX = 1_024
 const MAIL_FORMAT = { purpose: 'unsubscribe', macBytes: 16, text: 'base32' } as const
 
@@ -33,10 +36,14 @@ const MAIL_FORMAT = { purpose: 'unsubscribe', macBytes: 16, text: 'base32' } as 
  */
 export function createUnsubscribeToken(
   keys: SecretKeys,
-  { accountId, address, topicId, broadcastId }: Subscription,
+  { accountId, address, topicId, broadcastId, senderDomain }: Subscription,
 ): string {
-  const flags = (topicId ? HAS_TOPIC : 0) | (broadcastId ? HAS_BROADCAST : 0)
-  const parts = [Buffer.of(LINK_VERSION, flags), accountId, topicId, broadcastId, Buffer.from(address)]
+  const sender = senderDomain === undefined ? null : Buffer.from(senderDomain)
+  const flags = (topicId ? HAS_TOPIC : 0) | (broadcastId ? HAS_BROADCAST : 0) | (sender ? HAS_SENDER : 0)
+  const parts = [
+    ...[Buffer.of(LINK_VERSION, flags), accountId, topicId, broadcastId],
+    ...[sender && numberField(sender.length, 1), sender, Buffer.from(address)],
+  ]
   const plain = Buffer.concat(parts.filter(part => part !== null))
   return keys.wrap('unsubscribe', plain).toString('base64url')
 }
@@ -53,6 +60,7 @@ export function readUnsubscribeToken(keys: SecretKeys, token: string): Subscript
     accountId: fields.id(),
     topicId: flags & HAS_TOPIC ? fields.id() : null,
     broadcastId: flags & HAS_BROADCAST ? fields.id() : null,
+    ...(flags & HAS_SENDER && { senderDomain: fields.text(fields.number(1)) }),
     address: fields.text(),
   }
 }

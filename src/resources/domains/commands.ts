@@ -14,6 +14,7 @@ import { termsUnder } from '../emails/link-terms.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventData } from '../events/types.ts'
 import { isBanned, listDomainBans } from './banned.ts'
+import { type BrandChanges, changeBrand } from './brands.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'
 import {
@@ -155,11 +156,13 @@ export const domainCommands = {
    * domain.
    */
   changeDomain: command<
-    { accountId: Id; id: Id; changes: DomainChanges; at: number },
+    { accountId: Id; id: Id; changes: DomainChanges; brand: BrandChanges; at: number },
     DomainWithKeys | undefined
-  >(async (tx, { accountId, id, changes, at }) => {
+  >(async (tx, { accountId, id, changes, brand, at }) => {
     const former = await findDomain(tx.db, accountId, id)
-    if (!former || Object.keys(changes).length === 0) return former
+    if (!former) return undefined
+    await changeBrand(tx, id, brand)
+    if (Object.keys(changes).length === 0) return findDomain(tx.db, accountId, id)
     const { trackingSubdomain = former.trackingSubdomain, receiving } = changes
     const linksMove = trackingSubdomain !== former.trackingSubdomain
     const checkAt = Math.min(at + EARLY_CHECKS_MS[0]!, former.checkAt ?? Number.POSITIVE_INFINITY)
@@ -187,6 +190,7 @@ export const domainCommands = {
     if (!domain) return false
     await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
     announceDeletedKeys(tx)
+    await tx.db.deleteFrom('domainBrands').where('domainId', '=', id).execute()
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
     await increaseZoneSerial(tx)
     const { name } = domain

@@ -4,6 +4,7 @@ import { findOwn } from '../../store/model/own-row.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../../store/model/schema.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/reading/list-page.ts'
 import type { Find } from '../../store/reading/read.ts'
+import { BRAND_COLUMNS, type Brand, brandOf, NO_BRAND } from './brands.ts'
 
 /** Fields of a key except its private half. */
 export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>
@@ -11,6 +12,7 @@ export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>
 export interface DomainWithKeys extends DomainRow {
   /** Keys by slot. */
   keys: DkimKeyFacts[]
+  brand: Brand
 }
 
 /** Topic of announcements with the id of a domain whose keys, or active keys, have changed. */
@@ -34,14 +36,14 @@ const KEY_FACTS = [
 
 export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainWithKeys | undefined> {
   const row = await findOwn(db, 'domains', { accountId, id })
-  return row && (await withKeys(db, [row]))[0]
+  return row && (await withParts(db, [row]))[0]
 }
 
 /** Lists domains, newest first. */
 export async function listDomains(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>> {
   const own = db.selectFrom('domains').where('accountId', '=', accountId)
   const { rows, ...found } = await findPage(own, own.selectAll(), page)
-  return { ...found, rows: await withKeys(db, rows) }
+  return { ...found, rows: await withParts(db, rows) }
 }
 
 export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>
@@ -203,6 +205,20 @@ export async function findHostedDomain(db: Db, name: string): Promise<HostedDoma
 export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tls'] | undefined> {
   const row = await db.selectFrom('domains').select('tls').where('id', '=', domainId).executeTakeFirst()
   return row?.tls
+}
+
+async function withParts(db: Db, rows: DomainRow[]): Promise<DomainWithKeys[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const brands = await db
+    .selectFrom('domainBrands')
+    .select(BRAND_COLUMNS)
+    .where('domainId', 'in', ids)
+    .execute()
+  return (await withKeys(db, rows)).map(row => {
+    const brand = brands.find(({ domainId }) => Buffer.compare(domainId, row.id) === 0)
+    return { ...row, brand: brand ? brandOf(brand) : NO_BRAND }
+  })
 }
 
 async function withKeys<D extends { id: Id }>(db: Db, rows: D[]): Promise<(D & { keys: DkimKeyFacts[] })[]> {

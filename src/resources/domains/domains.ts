@@ -12,6 +12,7 @@ import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { DkimAlgorithm } from '../../protocols/dkim/keys.ts'
 import type { DkimKeyRow } from '../../store/model/schema.ts'
 import type { ListPage } from '../../store/reading/list-page.ts'
+import { type BrandChanges, NO_BRAND } from './brands.ts'
 import { type CheckerOptions, createChecker } from './checker.ts'
 import { type DomainChanges, type DomainRefusal, domainRefusalOf } from './commands.ts'
 import { type DomainWithKeys, findDomain, listDomains } from './domain-rows.ts'
@@ -79,7 +80,7 @@ export function createDomains(options: DomainOptions) {
           SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
         )
         const result = await run('createDomain', { domain, keys, pendingMax, isClaim })
-        return result === 'created' ? { ...domain, keys } : result
+        return result === 'created' ? { ...domain, keys, brand: NO_BRAND } : result
       }),
     list: (accountId: Id, page: ListPage) => listDomains(db, accountId, page),
     find: (accountId: Id, id: Id) => findDomain(db, accountId, id),
@@ -90,8 +91,8 @@ export function createDomains(options: DomainOptions) {
      */
     verify: createChecker(options),
     /** Resolves to undefined if the account has no such domain. */
-    change: (accountId: Id, id: Id, changes: DomainChanges) =>
-      run('changeDomain', { accountId, id, changes, at: clock.now() }),
+    change: (accountId: Id, id: Id, changes: DomainChanges, brand: BrandChanges = {}) =>
+      run('changeDomain', { accountId, id, changes, brand, at: clock.now() }),
     delete: (accountId: Id, id: Id) => run('deleteDomain', { accountId, id, at: clock.now() }),
   }
 }

@@ -20,6 +20,7 @@ import { up as alertNotices } from './013-alert-notices.ts'
 import { up as deletedAccounts } from './014-deleted-accounts.ts'
 import { up as holdsBySender } from './015-holds-by-sender.ts'
 import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
+import { up as domainBrands } from './017-domain-brands.ts'
 
 export interface Migration {
   name: string
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   { name: '014-deleted-accounts', up: deletedAccounts },
   { name: '015-holds-by-sender', up: holdsBySender },
   { name: '016-broadcast-outcomes', up: broadcastOutcomes },
+  { name: '017-domain-brands', up: domainBrands },
 ]

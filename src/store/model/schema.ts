@@ -33,6 +33,7 @@ import type { BlobPieceRow, BlobRow, ContentRow } from './schema/contents.ts'
 import type {
   DeletedDomainRow,
   DkimKeyRow,
+  DomainBrandRow,
   DomainClaimRow,
   DomainRow,
   FormerDkimKeyRow,
@@ -125,6 +126,7 @@ export interface Schema {
   keyRotations: KeyRotationRow
   deletedDomains: DeletedDomainRow
   domainClaims: DomainClaimRow
+  domainBrands: DomainBrandRow
   contents: ContentRow
   blobs: BlobRow
   blobPieces: BlobPieceRow

@@ -171,7 +171,10 @@ test('links: the host of links serves nothing else', async () => {
 })
 
 /** A contact in two audiences, about two topics, and the link in a broadcast to it. */
-async function listed(email: string, { isAboutTopic = true } = {}) {
+async function listed(
+  email: string,
+  { isAboutTopic = true, senderDomain }: { isAboutTopic?: boolean; senderDomain?: string } = {},
+) {
   const make = async (path: string, body: object) =>
     (await mailhorn.call('POST', path, { session, body })).body
   const topics = [await make('/topics', { name: 'Offers <b>' }), await make('/topics', { name: 'News' })]
@@ -183,6 +186,7 @@ async function listed(email: string, { isAboutTopic = true } = {}) {
     address: email,
     topicId: isAboutTopic ? parseWireId('top', topics[0].id)! : null,
     broadcastId: null,
+    senderDomain,
   })
   const shown = () =>
     Promise.all(
@@ -200,7 +204,6 @@ async function listed(email: string, { isAboutTopic = true } = {}) {
     audiences,
     contacts,
     changes,
-    account,
   }
 }
 
@@ -234,10 +237,14 @@ test('links: a link that was copied with what follows it works', async () => {
   for (const rest of ['.', ')', '%3E']) assert.is((await visit(link + rest)).status, 302, rest)
 })
 
-test('links: the unsubscribe page names account and topics, escapes every text and needs no script', async () => {
-  const { url, account } = await listed('read@there.example')
-  await mailhorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })
+test('links: the unsubscribe page names sender and topics, escapes every text and needs no script', async () => {
+  const { url } = await listed('read@there.example', { senderDomain: 'here.example' })
+  const { data } = (await mailhorn.call('GET', '/domains', { session })).body
+  const rename = (name: string) =>
+    mailhorn.call('PATCH', `/domains/${data[0].id}`, { session, body: { branding: { name } } })
+  await rename('<i>Acme & Sons</i>')
   const { text } = await visit(url)
+  await rename('')
   assert.match(text, /&lt;i&gt;Acme &amp; Sons&lt;\/i&gt;/)
   assert.match(text, /Unsubscribe from Offers &lt;b&gt;/)
   assert.match(text, /read@there\.example/)

@@ -1,7 +1,6 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
-import type { LinkPlace } from '../../../resources/domains/checks/tracking-host.ts'
 import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
@@ -10,7 +9,8 @@ import { created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
-import { domainSchema, domainView, verifiedDomainSchema } from './schema.ts'
+import { brandingChangesSchema, readBranding } from './branding.ts'
+import { type DomainViewOptions, domainSchema, domainView, verifiedDomainSchema } from './schema.ts'
 import { DEFAULT_REGION, domainSettings, readDomainName, readSettings, requireRegion } from './settings.ts'
 
 interface DomainRoutesOptions {
@@ -30,18 +30,16 @@ export interface DomainRegistration {
 
 type DomainView = ReturnType<typeof domainView>
 
-interface RegistrationOptions {
+interface RegistrationOptions extends DomainViewOptions {
   domains: Domains
-  mailHost: string
   simulatorDomain: string
   pendingMax: number
-  linkPlace: LinkPlace
   regions: readonly string[]
 }
 
 const createDomainSchema = z.object({ name: z.string(), region: z.string().optional(), ...domainSettings })
 const readCreateDomain = bodyReader(createDomainSchema)
-const changeDomainSchema = z.object(domainSettings)
+const changeDomainSchema = z.object({ ...domainSettings, branding: brandingChangesSchema.optional() })
 const readChangeDomain = bodyReader(changeDomainSchema)
 
 export function domainRoutes(options: DomainRoutesOptions): Route[] {
@@ -110,6 +108,7 @@ function createRoute({ register }: DomainRegistration): Route {
     access: 'session',
     summary: 'Register a sending domain',
     body: createDomainSchema,
+    notApplied: { branding: 'A domain is created without branding. Set it with `PATCH /domains/:id`.' },
     replies: { 201: domainSchema },
     async handle(request) {
       return created(await register(request.credential.accountId, await request.body()))
@@ -118,8 +117,8 @@ function createRoute({ register }: DomainRegistration): Route {
 }
 
 export function createRegistration(options: RegistrationOptions): DomainRegistration {
-  const { domains, mailHost, simulatorDomain, pendingMax, linkPlace, regions } = options
-  const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
+  const { domains, mailHost, simulatorDomain, pendingMax, regions } = options
+  const view = (domain: DomainWithKeys) => domainView(domain, options)
   return {
     view,
     async register(accountId, body) {
@@ -173,9 +172,10 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     async handle(request) {
       const { accountId } = request.credential
       const id = pathId(request, 'dom')
-      const wanted = readChangeDomain(await request.body())
+      const { branding, ...wanted } = readChangeDomain(await request.body())
       const { name } = orNotFound(await domains.find(accountId, id), 'Domain')
-      const changed = await domains.change(accountId, id, readSettings(wanted, name))
+      const brand = readBranding(branding)
+      const changed = await domains.change(accountId, id, readSettings(wanted, name), brand)
       return ok(view(orNotFound(changed, 'Domain')))
     },
   }

@@ -8,6 +8,7 @@ import { recordStatus } from '../../../resources/domains/record-status.ts'
 import type { DomainChecks } from '../../../resources/domains/verify.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
+import { brandingSchema } from './branding.ts'
 
 const TTL = 'Auto'
 
@@ -43,6 +44,7 @@ export const domainSchema = z
       enabled: z.boolean(),
       record: z.object({ type: z.literal('MX'), host: z.string(), value: z.string(), priority: z.int() }),
     }),
+    branding: brandingSchema,
     created_at: timeSchema,
     verified_at: timeSchema.nullable(),
     last_checked_at: timeSchema.nullable(),
@@ -95,19 +97,26 @@ const checksSchema: z.ZodType<DomainChecks> = z.object({
 })
 export const verifiedDomainSchema = domainSchema.extend({ checks: checksSchema })
 
+export interface DomainViewOptions {
+  mailHost: string
+  linkPlace: LinkPlace
+  /** URL of the API. */
+  baseUrl: string
+}
+
 export function domainView(
   domain: DomainWithKeys,
-  mailHost: string,
-  place: LinkPlace,
+  { mailHost, linkPlace, baseUrl }: DomainViewOptions,
 ): z.output<typeof domainSchema> {
   const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
+  const { name, color, logoPath } = domain.brand
   return {
     object: 'domain',
     id: wireId('dom', domain.id),
     name: domain.name,
     status: domain.status,
     region: domain.region,
-    records: allRecordsOf(domain, mailHost, place).map(record => ({
+    records: allRecordsOf(domain, mailHost, linkPlace).map(record => ({
       ...record,
       name: record.host,
       ttl: TTL,
@@ -119,6 +128,7 @@ export function domainView(
     tls: domain.tls,
     capabilities: { sending: wordFor(domain.sending), receiving: wordFor(domain.receiving) },
     receiving: { enabled: domain.receiving === 1, record: receivingRecord(domain, mailHost) },
+    branding: { name, color, logo_url: logoPath && `${baseUrl}${logoPath}` },
     created_at: timestamp(domain.createdAt),
     verified_at: timestamp(domain.verifiedAt),
     last_checked_at: timestamp(domain.lastCheckedAt),

@@ -68,6 +68,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /openapi.json': 'getOpenapiDocument',
   'GET /llms.txt': 'getLlmsText',
   'GET /downloads': 'downloadFile',
+  'GET /l/:logo': 'getLogo',
   'GET /o/:token': 'trackOpen',
   'GET /c/:token': 'followTrackedLink',
   'GET /u/:token': 'showUnsubscribePage',

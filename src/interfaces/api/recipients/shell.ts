@@ -1,5 +1,7 @@
 /** Frame of the pages that recipients see: HTML without scripts, readable on a phone and in the dark. */
 import { hash } from 'node:crypto'
+import type { PageSender } from '../../../pipeline/tracking/preferences.ts'
+import { escapeHtml } from '../../../resources/templates/escape-html.ts'
 import type { RawHttpReply } from '../route/route.ts'
 import type { PageLanguage } from './languages.ts'
 
@@ -13,6 +15,7 @@ const STYLE = `
 body { margin: 0; font: 1rem/1.5 Geist, system-ui, sans-serif; color: var(--ink); background: var(--paper); }
 main { max-width: 34em; margin: 8vh auto; padding: 24px 32px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px; }
 @media (max-width: 36em) { main { margin: 0; padding: 24px 16px; border-width: 0 0 1px; border-radius: 0; } }
+img { display: block; max-width: 100%; max-height: 64px; margin: 0 0 16px; padding: 4px; background: white; border-radius: 5px; }
 h1 { margin: 0 0 12px; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { margin: 32px 0 8px; font-size: 1.25rem; }
 p, label { overflow-wrap: anywhere; }
@@ -35,19 +38,21 @@ export const PRIVATE_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-const HEADERS = {
-  ...PRIVATE_HEADERS,
-  'content-security-policy': [
+/** The page loads nothing but the logo, from its own host. */
+function policyFor(styles: readonly string[]): string {
+  return [
     "default-src 'none'",
-    `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
+    `style-src ${styles.map(style => `'sha256-${hash('sha256', style, 'base64')}'`).join(' ')}`,
+    "img-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-} as const
+  ].join('; ')
+}
 
 export interface RecipientPage {
+  /** Absent on pages that belong to no sender. */
+  sender?: PageSender
   /** Heading, as HTML. */
   title: string
   /** HTML below the heading. */
@@ -57,12 +62,33 @@ export interface RecipientPage {
 export function recipientReply(
   status: number,
   { code }: PageLanguage,
-  { title, content }: RecipientPage,
+  { sender, title, content }: RecipientPage,
 ): RawHttpReply {
+  const styles = [STYLE, ...(sender?.color ? [styleOf(sender.color)] : [])]
+  const logo = sender?.logoPath ? `<img src="${sender.logoPath}" alt="${escapeHtml(sender.name ?? '')}">` : ''
   const html =
     `<!doctype html>\n<html lang="${code}"><head><meta charset="utf-8">` +
     `<title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1">` +
-    `<meta name="robots" content="noindex, nofollow"><style>${STYLE}</style></head>` +
-    `<body><main><h1>${title}</h1>${content}</main></body></html>\n`
-  return { status, headers: { ...HEADERS, 'content-language': code }, content: Buffer.from(html) }
+    `<meta name="robots" content="noindex, nofollow">${styles.map(style => `<style>${style}</style>`).join('')}</head>` +
+    `<body><main>${logo}<h1>${title}</h1>${content}</main></body></html>\n`
+  const headers = {
+    ...PRIVATE_HEADERS,
+    'content-language': code,
+    'content-security-policy': policyFor(styles),
+    'cross-origin-opener-policy': 'same-origin',
+  }
+  return { status, headers, content: Buffer.from(html) }
+}
+
+/** @param color `#rrggbb` */
+function styleOf(color: string): string {
+  return `:root { --brass: ${color}; --on-brass: ${isLight(color) ? 'black' : 'white'}; }`
+}
+
+/** Tells whether black text has more contrast on the colour than white text (WCAG 2.2, contrast ratio). */
+export function isLight(color: string): boolean {
+  const linear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  const [red, green, blue] = [1, 3, 5].map(at => linear(Number.parseInt(color.slice(at, at + 2), 16) / 255))
+  const luminance = 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+  return (luminance + 0.05) ** 2 > 1.05 * 0.05
 }

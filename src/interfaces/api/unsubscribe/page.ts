@@ -29,15 +29,16 @@ interface Worded extends UnsubscribePage {
 }
 
 export function unsubscribePage(page: UnsubscribePage, texts: PageTexts): RecipientPage {
-  const { senderName, topic } = page
+  const { sender, topic } = page
   const worded = {
     ...page,
     texts,
     addressHtml: `<strong>${escapeHtml(page.address)}</strong>`,
-    senderHtml: texts.sender(senderName === undefined ? undefined : escapeHtml(senderName)),
+    senderHtml: texts.sender(sender.name === undefined ? undefined : escapeHtml(sender.name)),
     topicHtml: escapeHtml(topic?.name ?? ''),
   }
   return {
+    sender,
     title: topic ? texts.emailsAbout(worded.topicHtml) : texts.emailsFrom(worded.senderHtml),
     content: notice(worded) + choices(worded) + topics(worded),
   }

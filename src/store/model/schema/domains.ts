@@ -58,6 +58,18 @@ export interface DomainClaimRow {
   expiresAt: number
 }
 
+/** Name, colour and logo of a domain's sender, for the pages that recipients see. */
+export interface DomainBrandRow {
+  domainId: Id
+  name: string | null
+  /** `#rrggbb` in lower case. */
+  color: string | null
+  logoType: 'image/png' | 'image/jpeg' | 'image/webp' | null
+  /** SHA-256 of the logo. */
+  logoHash: Uint8Array | null
+  logo: Uint8Array | null
+}
+
 /** A deleted domain whose mail may still wait in the queue. */
 export interface DeletedDomainRow {
   id: Id

@@ -229,15 +229,15 @@ test('stopping: other mail of the account is not touched', async t => {
   assert.is((await claim(accountId)).length, 1)
 })
 
-test('stopping: the page of a link names the sender as the broadcast did, else the account', async t => {
+test('stopping: the page of a link names the sender as the broadcast did, and never the account', async t => {
   const { db, accountId, id } = await open(t, 1)
   const nameOf = async (broadcastId: typeof id | null) => {
     const owner = { accountId, address: 'c0@there.test', topicId: null }
-    return (await readPreferences(db, { ...owner, broadcastId })).senderName
+    return (await readPreferences(db, { ...owner, broadcastId })).sender.name
   }
   assert.is(await nameOf(id), 'Ann')
-  assert.is(await nameOf(null), 'Main')
-  assert.is(await nameOf(newId(1)), 'Main', 'the broadcast was deleted')
+  assert.is(await nameOf(null), undefined)
+  assert.is(await nameOf(newId(1)), undefined, 'the broadcast was deleted')
 })
 
 test('stopping: a deleted draft leaves no content', async t => {

@@ -48,9 +48,13 @@ test('tokens: a token decodes to the values it was made of', () => {
   )
   const maybeId = fc.option(anyId)
   const address = fc.emailAddress()
+  const senderDomain = fc.domain()
   fc.assert(
     fc.property(
-      fc.record({ accountId: anyId, address, topicId: maybeId, broadcastId: maybeId }, PLAIN),
+      fc.record(
+        { accountId: anyId, address, topicId: maybeId, broadcastId: maybeId, senderDomain },
+        { ...PLAIN, requiredKeys: ['accountId', 'address', 'topicId', 'broadcastId'] },
+      ),
       leaving => {
         const token = createUnsubscribeToken(keys, leaving)
         assert.match(token, /^[\w-]+$/)

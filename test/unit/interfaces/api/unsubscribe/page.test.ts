@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { LANGUAGES, pageLanguage } from '../../../../../src/interfaces/api/recipients/languages.ts'
@@ -8,6 +9,7 @@ import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('unsubscribe page')
 
+const senderOf = (name: string | undefined) => ({ name, color: null, logoPath: null })
 const topic = (name: string, description: string | null, isWanted = true) => ({
   ...{ id: newId(1), name, description, isWanted },
 })
@@ -15,7 +17,7 @@ type Page = Parameters<typeof unsubscribePage>[0]
 const pageWith = (over: Partial<Page>, code = 'en') => {
   const language = pageLanguage([code])
   const page = {
-    senderName: 'Acme & Co',
+    sender: senderOf('Acme & Co'),
     isUnsubscribed: false,
     topics: [],
     address: 'ann@there.example',
@@ -69,10 +71,33 @@ test('colours are those of the dashboard', () => {
   assert.equal(others, null, 'no other colour')
 })
 
-test('the name of a deleted account is not known', () => {
-  assert.match(pageWith({ senderName: undefined }), 'Emails from this sender')
+test('a sender is shown by name, if it is known', () => {
+  assert.match(pageWith({ sender: senderOf(undefined) }), 'Emails from this sender')
   assert.match(pageWith({}), 'Emails from Acme &amp; Co')
 })
+
+for (const [color, text] of [
+  ['#ffffff', 'black'],
+  ['#f2b90c', 'black'],
+  ['#777777', 'black'],
+  ['#1c7047', 'white'],
+  ['#0000ff', 'white'],
+  ['#000000', 'white'],
+] as const)
+  test(`buttons of the colour ${color} have ${text} text, and the policy allows this style alone`, () => {
+    const reply = recipientReply(200, pageLanguage([]), {
+      ...{ title: '', content: '', sender: { name: 'Acme "&"', color, logoPath: '/l/00' } },
+    })
+    const html = `${reply.content}`
+    assert.match(html, `<style>:root { --brass: ${color}; --on-brass: ${text}; }</style>`)
+    assert.match(html, '<img src="/l/00" alt="Acme &quot;&amp;&quot;">')
+    const policy = reply.headers['content-security-policy']!
+    const hashes = [...html.matchAll(/<style>([^<]*)<\/style>/g)].map(
+      ([, style]) => `'sha256-${hash('sha256', style!, 'base64')}'`,
+    )
+    assert.match(policy, `style-src ${hashes.join(' ')};`)
+    assert.match(policy, "default-src 'none'")
+  })
 
 for (const code of LANGUAGES)
   test(`in ${code}: every state of the page has its lang attribute, escapes names, and differs from English`, () => {
@@ -83,7 +108,7 @@ for (const code of LANGUAGES)
       { isUnsubscribed: true, topics: [topic('<News>', null)] },
       { done: 'save' },
       { done: 'return' },
-      { senderName: undefined },
+      { sender: senderOf(undefined) },
     ]
     for (const state of states) {
       const page = pageWith(state, code)
