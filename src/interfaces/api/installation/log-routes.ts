@@ -38,7 +38,7 @@ const query = {
   level: levelSchema.optional().meta({ description: 'Minimum level.' }),
   event: z.string().optional(),
   q: z.string().optional().meta({ description: 'Text in any part of the line, in any case.' }),
-  limit: z.int().min(LIMIT.min).max(LIMIT.max).optional(),
+  limit: z.int().min(LIMIT.min).max(LIMIT.max).default(LIMIT.fallback),
 }
 
 /** @param tail returns the lines that are kept, oldest first */

@@ -120,6 +120,17 @@ for (const [who, prepare, [optIn, optOut]] of [
     [LEFT_EVERYTHING, LEFT_EVERYTHING],
   ],
   [
+    'a contact that wants it, with a silent contact in an audience which is gone',
+    async ({ run, add, say, newAudience, accountId, clock }, topicId) => {
+      const gone = await newAudience()
+      await add({ email: ANN })
+      await add({ email: ANN }, gone)
+      await say(topicId, true)
+      await run('deleteAudience', { accountId, id: gone, at: clock.now() })
+    },
+    [null, null],
+  ],
+  [
     'a contact of another account that has left everything',
     async ({ run, account, newAudience, clock }) => {
       const accountId = account('Other')

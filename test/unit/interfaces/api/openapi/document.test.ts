@@ -53,6 +53,27 @@ test('operation ids do not change: generated clients depend on them (`npm run op
   for (const id of ids) assert.match(id, /^[a-z][A-Za-z0-9]+$/)
 })
 
+/** Rows of a page whose size is not given, where it is not 20; undefined: all rows up to the maximum. */
+const PAGE_SIZES: Record<string, number | undefined> = {
+  listApiKeys: undefined,
+  listLogLines: 100,
+  listEmailAttachments: 100,
+  listReceivedEmailAttachments: 100,
+  listInboundEmails: 50,
+  listWebhooks: 100,
+}
+
+test('a page has 20 rows by default, but for those of the table', () => {
+  const limitOf = ({ parameters = [] }: Operation) => parameters.find(({ name }) => name === 'limit')
+  const lists = operations.filter(limitOf)
+  assert.ok(lists.length > 30)
+  for (const list of lists) {
+    const { schema } = limitOf(list) as unknown as { schema: { default?: number } }
+    const rows = list.operationId in PAGE_SIZES ? PAGE_SIZES[list.operationId] : 20
+    assert.is(schema.default, rows, list.operationId)
+  }
+})
+
 test('every operation has a summary, a description and a tag that is described', () => {
   const tags = new Map(document.tags.map((tag: { name: string; description?: string }) => [tag.name, tag]))
   for (const { operationId, summary, description, tags: own } of operations) {
