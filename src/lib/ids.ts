@@ -133,6 +133,12 @@ export function parseWireId(prefix: IdPrefix, text: string): Id | undefined {
   return new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
 }
 
+/** Reads an id with any prefix of an id, or a bare UUID. */
+export function parseAnyId(text: string): Id | undefined {
+  const prefix = /^([a-z]{2,3})_/.exec(text)?.[1]
+  return parseWireId((prefix ?? '') as IdPrefix, text)
+}
+
 /**
  * Returns a compact string for Map keys, one character per byte. The bytes are written out, because several
  * keys are made for every message.

@@ -174,6 +174,39 @@ test('filters narrow the list, and wrong ones are refused', async () => {
     })
 })
 
+test('requests are found by their id, the id of an email and a part of their path', async () => {
+  const sent = await call('POST', '/emails', { body: MAIL })
+  const batch = await call('POST', '/emails/batch', { body: [MAIL] })
+  const read = await call('GET', `/emails/${sent.body.id}`)
+  const requestId = (answer: { headers: Headers }) => answer.headers.get('x-request-id')!
+  for (const [q, found] of [
+    [requestId(sent), [sent]],
+    [`log_${requestId(batch)}`, [batch]],
+    [sent.body.id, [read, sent]],
+    [batch.body.data[0].id, [batch]],
+    [`/${sent.body.id.toUpperCase().slice(4, 20)}`, []],
+    [sent.body.id.toUpperCase().slice(4, 30), [read]],
+  ] as [string, { headers: Headers }[]][])
+    assert.equal(
+      (await list(`?q=${encodeURIComponent(q)}`)).data.map((entry: { id: string }) => entry.id),
+      found.map(answer => `log_${requestId(answer)}`),
+      q,
+    )
+})
+
+test('a request has the name of its API key until the key is deleted', async () => {
+  const body = { name: 'Web shop' }
+  const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body })
+  const answer = await mailhorn.call('GET', '/emails', { key: key.token })
+  const name = async () => [
+    (await list(`?credential=${key.id}`)).data[0].credential.name,
+    (await entryOf(answer)).credential.name,
+  ]
+  assert.equal(await name(), ['Web shop', 'Web shop'])
+  await mailhorn.call('DELETE', `/api-keys/${key.id}`, { session })
+  assert.equal(await name(), [null, null])
+})
+
 test('pages are read by the cursors of the SDKs', async () => {
   for (let i = 0; i < 3; i++) await call('GET', `/suppressions?offset=${i}`)
   const first = await list('?path=/suppressions&limit=2')

@@ -1,6 +1,7 @@
 /** Serves the request log of the account. */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id } from '../../../lib/ids.ts'
+import { credentialNames } from '../../../resources/accounts/credential-names.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { logHorizon } from '../../../resources/request-log/horizon.ts'
 import { findRequest, type RequestQuery, type RequestsFound } from '../../../resources/request-log/list.ts'
@@ -48,7 +49,9 @@ export function logRoutes(options: LogRoutesOptions): Route[] {
         await requestLog?.flush()
         const horizon = await logHorizonOf(accountId)
         const { hasMore, rows } = await reader.listRequests({ accountId, horizon, filter, page })
-        return ok({ object: 'list', has_more: hasMore, data: rows.map(loggedRequestView) })
+        const names = await credentialNames(db, accountId)
+        const data = rows.map(row => loggedRequestView(row, names))
+        return ok({ object: 'list', has_more: hasMore, data })
       },
     },
     {
@@ -62,7 +65,7 @@ export function logRoutes(options: LogRoutesOptions): Route[] {
         const id = pathId(request, 'log')
         await requestLog?.flush()
         const found = await findRequest(db, accountId, id, await logHorizonOf(accountId))
-        return ok(requestDetailView(orNotFound(found, 'Log')))
+        return ok(requestDetailView(orNotFound(found, 'Log'), await credentialNames(db, accountId)))
       },
     },
   ]

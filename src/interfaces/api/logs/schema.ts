@@ -1,6 +1,6 @@
 /** Schemas, queries and views of the request log. */
 import * as z from 'zod'
-import { type Id, type IdPrefix, idTime, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, type IdPrefix, idKey, idTime, parseAnyId, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import type { RequestDetail, RequestFilter } from '../../../resources/request-log/list.ts'
 import type { LoggedRequestRow } from '../../../store/model/schema/requests.ts'
@@ -21,6 +21,7 @@ export const requestLogQuery = {
   status: text('Status such as `422`, or class of statuses such as `4xx`.'),
   method: z.enum(METHODS).optional(),
   path: text('Path such as `/emails`; `/emails/*` matches all paths that begin with `/emails/`.'),
+  q: text('Id of a request or of an email or another resource that it was about, or a part of a path.'),
   credential: text('Id of the API key, access token or session.'),
   api_key_id: idSchema('key').optional(),
   created_after: text('ISO 8601 time or date.'),
@@ -42,7 +43,13 @@ export const loggedRequestSchema = z
     resource_id: z.string().nullable().meta({
       description: 'Id of what a POST request has created or changed, such as the email of a send.',
     }),
-    credential: z.object({ kind: z.enum(KINDS), id: z.string() }),
+    credential: z.object({
+      kind: z.enum(KINDS),
+      id: z.string(),
+      name: z.string().nullable().meta({
+        description: 'Name of the API key or access token; null for a session and after it was deleted.',
+      }),
+    }),
   })
   .meta({ id: 'Log' })
 export const requestDetailSchema = loggedRequestSchema
@@ -76,6 +83,7 @@ export function readRequestFilter(query: URLSearchParams): RequestFilter {
     status: read('status', statusesOf, 'a status such as `422`, or a class such as `4xx`'),
     method: read('method', methodOf, `one of ${METHODS.join(', ')}`),
     path: read('path', pathOf, 'a path that begins with `/`'),
+    search: read('q', searchOf, 'an id or a part of a path'),
     credentialId:
       read('credential', credentialOf, 'the id of an API key, access token or session') ??
       read('api_key_id', text => parseWireId('key', text), "an API key's id"),
@@ -84,7 +92,11 @@ export function readRequestFilter(query: URLSearchParams): RequestFilter {
   }
 }
 
-export function loggedRequestView(row: LoggedRequestRow): z.output<typeof loggedRequestSchema> {
+/** @param names names of credentials by `idKey` */
+export function loggedRequestView(
+  row: LoggedRequestRow,
+  names: ReadonlyMap<string, string>,
+): z.output<typeof loggedRequestSchema> {
   const kind = row.credentialKind as keyof typeof CREDENTIALS
   return {
     object: 'log',
@@ -98,13 +110,19 @@ export function loggedRequestView(row: LoggedRequestRow): z.output<typeof logged
     client_address: row.clientAddress ?? null,
     duration_ms: row.durationMs,
     resource_id: row.resourceId,
-    credential: { kind, id: wireId(CREDENTIALS[kind], row.credentialId) },
+    credential: {
+      ...{ kind, id: wireId(CREDENTIALS[kind], row.credentialId) },
+      name: names.get(idKey(row.credentialId)) ?? null,
+    },
   }
 }
 
-export function requestDetailView({ row, bodies }: RequestDetail): z.output<typeof requestDetailSchema> {
+export function requestDetailView(
+  { row, bodies }: RequestDetail,
+  names: ReadonlyMap<string, string>,
+): z.output<typeof requestDetailSchema> {
   return {
-    ...loggedRequestView(row),
+    ...loggedRequestView(row, names),
     query: row.query,
     bodies_stored: bodies !== undefined,
     request_body: bodies?.request ?? null,
@@ -128,6 +146,11 @@ function methodOf(text: string): string | undefined {
 function pathOf(text: string): RequestFilter['path'] {
   if (!text.startsWith('/')) return undefined
   return text.endsWith('*') ? { text: text.slice(0, -1), isPrefix: true } : { text, isPrefix: false }
+}
+
+function searchOf(text: string): RequestFilter['search'] {
+  const id = parseAnyId(text.trim())
+  return id ? { id } : { path: text.trim() }
 }
 
 function credentialOf(text: string): Id | undefined {

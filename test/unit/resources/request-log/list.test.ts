@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Id, idText } from '../../../../src/lib/ids.ts'
+import { type Id, idText, wireId } from '../../../../src/lib/ids.ts'
 import type { LoggedRequest } from '../../../../src/resources/request-log/commands.ts'
 import { findRequest, listRequests, type RequestFilter } from '../../../../src/resources/request-log/list.ts'
 import { sweepRequests } from '../../../../src/resources/retention/sweepers.ts'
@@ -34,32 +34,43 @@ async function log(input: readonly Given[]): Promise<Id[]> {
 }
 
 const ALL: RequestFilter = {
-  ...{ status: undefined, method: undefined, path: undefined, credentialId: undefined },
+  ...{ status: undefined, method: undefined, path: undefined, search: undefined },
+  credentialId: undefined,
   ...{ createdFrom: undefined, createdBefore: undefined },
 }
 const PAGE = { limit: 100, offset: 0, cursor: null }
 
+const [email, batched] = [newId(START + 900), newId(START + 2_001)]
 const ids = await log([
-  { at: START + 1_000 },
-  { at: START + 2_000, path: '/emails/batch', status: 422, errorName: 'validation_error' },
+  { at: START + 1_000, resourceId: wireId('eml', email) },
+  {
+    ...{ at: START + 2_000, path: '/emails/batch', status: 422, errorName: 'validation_error' },
+    responseBody: JSON.stringify({ data: [{ id: wireId('eml', batched) }] }),
+  },
   { at: START + 3_000, path: '/emails_x', credentialId: others, method: 'GET' },
   { at: START + 4_000, path: '/domains', status: 503, userAgent: 'curl/8' },
   { at: START + 5_000, accountId: others },
+  { at: START + 6_000, path: `/emails/${idText(email)}/cancel` },
 ])
 const numberOf = (id: Id) => ids.findIndex(other => idText(other) === idText(id))
 
 /** Filters with the numbers of the requests that they find. */
 const FILTERS: [what: string, filter: Partial<RequestFilter>, found: number[]][] = [
-  ['no filter', {}, [3, 2, 1, 0]],
+  ['no filter', {}, [5, 3, 2, 1, 0]],
   ['a status', { status: { from: 422, to: 422 } }, [1]],
   ['a class of failures', { status: { from: 400, to: 499 } }, [1]],
-  ['a class of successes', { status: { from: 200, to: 299 } }, [2, 0]],
+  ['a class of successes', { status: { from: 200, to: 299 } }, [5, 2, 0]],
   ['a method', { method: 'GET' }, [2]],
   ['a path', { path: { text: '/emails', isPrefix: false } }, [0]],
-  ['the beginning of a path', { path: { text: '/emails/', isPrefix: true } }, [1]],
+  ['the beginning of a path', { path: { text: '/emails/', isPrefix: true } }, [5, 1]],
   ['a beginning with a wildcard of SQL', { path: { text: '/emails_', isPrefix: true } }, [2]],
+  ['the id of an email', { search: { id: email } }, [5, 0]],
+  ['the id of an email of a batch', { search: { id: batched } }, [1]],
+  ['a failed request by an id', { search: { id: batched }, status: { from: 400, to: 599 } }, [1]],
+  ['a part of a path', { search: { path: 'S/Batch' } }, [1]],
+  ['a part of a path with a wildcard of SQL', { search: { path: 's_x' } }, [2]],
   ['a credential', { credentialId: others }, [2]],
-  ['a beginning', { createdFrom: START + 3_000 }, [3, 2]],
+  ['a beginning', { createdFrom: START + 3_000 }, [5, 3, 2]],
   ['an end', { createdBefore: START + 3_000 }, [1, 0]],
 ]
 
@@ -70,13 +81,22 @@ for (const [what, filter, found] of FILTERS)
     assert.equal([rows.map(({ id }) => numberOf(id)), hasMore], [found, false])
   })
 
+test('a request is found by its own id', async () => {
+  const query = { accountId, horizon: 0, filter: { ...ALL, search: { id: ids[2]! } }, page: PAGE }
+  const { rows } = await listRequests(store.db, query)
+  assert.equal(
+    rows.map(({ id }) => numberOf(id)),
+    [2],
+  )
+})
+
 test('pages follow each other in both directions', async () => {
   const page = async (cursor: { id: Id; side: 'older' | 'newer' } | null) => {
     const query = { accountId, horizon: 0, filter: ALL, page: { limit: 2, offset: 0, cursor } }
     const { rows, hasMore } = await listRequests(store.db, query)
     return [rows.map(({ id }) => numberOf(id)), hasMore]
   }
-  assert.equal(await page(null), [[3, 2], true])
+  assert.equal(await page(null), [[5, 3], true])
   assert.equal(await page({ id: ids[2]!, side: 'older' }), [[1, 0], false])
   assert.equal(await page({ id: ids[0]!, side: 'newer' }), [[2, 1], true])
 })
@@ -94,7 +114,7 @@ test('failed requests are found by their index', () => {
 test('a request is found with its bodies, without secrets, and by its account only', async () => {
   const [id] = await log([
     {
-      ...{ at: START + 6_000, responseBody: '{"token":"re_x"}', responseCut: false },
+      ...{ at: START + 7_000, responseBody: '{"token":"re_x"}', responseCut: false },
       ...{ requestBody: Buffer.from('{"name":"é'), requestCut: true },
     },
   ])
@@ -104,7 +124,7 @@ test('a request is found with its bodies, without secrets, and by its account on
     ...{ requestCut: true, responseCut: false },
   })
   assert.is(await findRequest(store.db, others, id!, 0), undefined)
-  assert.is(await findRequest(store.db, accountId, id!, START + 6_000), undefined)
+  assert.is(await findRequest(store.db, accountId, id!, START + 7_000), undefined)
   assert.is((await findRequest(store.db, accountId, ids[0]!, 0))!.bodies, undefined)
 })
 

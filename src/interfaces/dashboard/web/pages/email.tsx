@@ -95,6 +95,12 @@ function AboutEmail({ email }: { email: Email }) {
             {email.message_id}
           </span>,
         ],
+        [
+          'Requests',
+          <Link key="requests" href={`/logs?q=${email.id}`}>
+            View in request log
+          </Link>,
+        ],
       ]}
     />
   )

@@ -1,11 +1,12 @@
 /** One API request with the bodies of request and reply, which are shown as text. */
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { List, RequestDetail } from '../api/types.ts'
+import type { RequestDetail } from '../api/types.ts'
+import { Copy } from '../components/controls.tsx'
 import { Pending } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Facts, Head, Time } from '../components/show.tsx'
-import { StatusMark } from './logs.tsx'
+import { credentialName, StatusMark } from './logs.tsx'
 
 export function LogPage({ params: { id } }: PageProps) {
   const { data: request, error, reload } = useLoad<RequestDetail>(`/logs/${id}`)
@@ -16,7 +17,11 @@ export function LogPage({ params: { id } }: PageProps) {
         title={`${request.method} ${request.endpoint}`}
         from={['/logs', 'Logs']}
         lead={<StatusMark request={request} />}
-      />
+      >
+        <a class="button" href={`/docs?replay=${request.id}`}>
+          Replay in API reference
+        </a>
+      </Head>
       <Card title="Request">
         <Facts
           rows={[
@@ -26,7 +31,7 @@ export function LogPage({ params: { id } }: PageProps) {
             ['Client address', request.client_address ?? '–'],
             ['Credential', <Credential key="credential" {...request.credential} />],
             request.query !== null && ['Query', <code key="query">{request.query}</code>],
-            ['Request id', <code key="id">{request.id.slice('log_'.length)}</code>],
+            ['Request id', <Copy key="id" text={request.id.slice('log_'.length)} label="Copy request id" />],
             request.resource_id?.startsWith('eml_') === true && [
               'Email',
               <Link key="email" href={`/emails/${request.resource_id}`}>
@@ -46,19 +51,15 @@ export function LogPage({ params: { id } }: PageProps) {
 }
 
 /** Names the API key or the access token of a request. */
-function Credential({ kind, id }: RequestDetail['credential']) {
-  const known = useLoad<List<{ id: string; name: string }>>(LISTS[kind])
-  if (kind === 'session') return <span title={id}>Dashboard</span>
-  const name = known.data?.data.find(one => one.id === id)?.name
-  const what = kind === 'key' ? 'API key' : 'Access token'
+function Credential(credential: RequestDetail['credential']) {
+  const { kind, id, name } = credential
+  if (name === null) return <span title={id}>{credentialName(credential)}</span>
   return (
     <Link href="/keys" title={id}>
-      {what} {name ?? (known.data ? '(deleted)' : '')}
+      {kind === 'key' ? 'API key' : 'Access token'} {name}
     </Link>
   )
 }
-
-const LISTS = { key: '/api-keys?limit=100', token: '/access-tokens?limit=100', session: null } as const
 
 function Body({ title, body, isCut }: { title: string; body: unknown; isCut: boolean }) {
   if (body === null || body === undefined) return null

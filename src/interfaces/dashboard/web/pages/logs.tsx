@@ -31,7 +31,7 @@ export function Logs() {
   const filters = {
     status: query.get('status'),
     method: query.get('method'),
-    path: pathFilter(query.get('path')),
+    q: query.get('q'),
     api_key_id: query.get('api_key_id'),
   }
   const list = useLoad<Page>(withQuery('/logs', { ...filters, limit: ROWS_PER_PAGE, after }), {
@@ -57,7 +57,9 @@ export function Logs() {
         <FilterBar
           query={query}
           names={['status', 'method', 'api_key_id']}
-          search={<Search query={query} name="path" label="Search paths, such as /emails" />}
+          search={
+            <Search query={query} label="Search requests" hint="Path, request id, eml_… or another id" />
+          }
         >
           <Filter query={query} name="status" label="Any status" options={STATUSES} />
           <Filter query={query} name="method" label="Any method" options={METHODS} />
@@ -73,12 +75,6 @@ export function Logs() {
   )
 }
 
-/** The search matches the beginning of a path. */
-function pathFilter(text: string): string {
-  const wanted = text.trim().replace(/^\/*/, '/').replace(/\**$/, '*')
-  return wanted === '/*' ? '' : wanted
-}
-
 const COLUMNS: readonly Column<LoggedRequest>[] = [
   {
     head: 'Request',
@@ -89,16 +85,28 @@ const COLUMNS: readonly Column<LoggedRequest>[] = [
       </code>
     ),
   },
+  { head: 'Key', width: '16%', text: ({ credential }) => credentialName(credential) },
   {
     head: 'Client',
-    width: '22%',
-    text: ({ user_agent }) => user_agent,
-    cell: ({ user_agent }) => programOf(user_agent) ?? '–',
+    width: '24%',
+    isExtra: true,
+    text: ({ client_address, user_agent }) => [client_address, user_agent].filter(Boolean).join('  '),
+    cell: ({ client_address, user_agent }) => (
+      <>
+        <span class="mono">{client_address ?? '–'}</span> {programOf(user_agent)}
+      </>
+    ),
   },
   { head: 'Status', kind: 'status', width: 208, cell: request => <StatusMark request={request} /> },
   { head: 'Duration', kind: 'number', isExtra: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
   timeColumn('Time', ({ created_at }) => created_at),
 ]
+
+/** Names the API key or access token of a request. */
+export function credentialName({ kind, name }: LoggedRequest['credential']): string {
+  if (kind === 'session') return 'Dashboard'
+  return name ?? (kind === 'key' ? 'Deleted API key' : 'Deleted access token')
+}
 
 /** Leads to older requests, and back to the newest. */
 function Cursor({ page: { data, has_more }, query }: { page: Page; query: Query }) {

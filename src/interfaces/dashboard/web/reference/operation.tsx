@@ -11,6 +11,7 @@ import {
   type Schema,
   typeText,
 } from './document.ts'
+import type { Replay } from './replay.ts'
 import { codeOf, LANGUAGES, type Language } from './snippets.ts'
 import { Example, Text } from './text.tsx'
 import { TryIt } from './try-it.tsx'
@@ -19,9 +20,11 @@ interface OperationProps {
   operation: Operation
   document: OpenapiDocument
   credential: string
+  /** Logged request that the form of this operation begins with. */
+  replay: Replay | undefined
 }
 
-export function OperationView({ operation, document, credential }: OperationProps) {
+export function OperationView({ operation, document, credential, replay }: OperationProps) {
   const {
     operationId,
     method,
@@ -32,7 +35,7 @@ export function OperationView({ operation, document, credential }: OperationProp
     requestBody,
     responses,
   } = operation
-  const [isOpen, setOpen] = useState(location.hash === `#${operationId}`)
+  const [isOpen, setOpen] = useState(location.hash === `#${operationId}` || replay !== undefined)
   useEffect(() => {
     const openIfNamed = () => location.hash === `#${operationId}` && setOpen(true)
     addEventListener('hashchange', openIfNamed)
@@ -73,7 +76,7 @@ export function OperationView({ operation, document, credential }: OperationProp
               </p>
             )
           })}
-          <TryIt operation={operation} credential={credential} />
+          <TryIt operation={operation} credential={credential} replay={replay} />
         </div>
       )}
     </details>

@@ -7,25 +7,44 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { followTheme } from '../theme/theme.ts'
 import { loadDocument, type OpenapiDocument, type Operation, operationsOf } from './document.ts'
 import { OperationView } from './operation.tsx'
+import { loadReplay, type Replay, replayedId } from './replay.ts'
 import { Text } from './text.tsx'
 import './reference.css'
 
 function Reference() {
   const [document, setDocument] = useState<OpenapiDocument>()
+  const [replay, setReplay] = useState<Replay | Error>()
   const [fault, setFault] = useState('')
   useEffect(() => {
-    loadDocument().then(setDocument, (error: Error) => setFault(error.message))
+    const load = async () => {
+      const found = await loadDocument()
+      const id = replayedId(location.search)
+      if (id !== undefined)
+        setReplay(await loadReplay(id, operationsOf(found)).catch((error: Error) => error))
+      setDocument(found)
+    }
+    load().catch((error: Error) => setFault(error.message))
   }, [])
   if (fault !== '') return <main class="reference">The reference could not be loaded: {fault}</main>
-  return document ? <Loaded document={document} /> : <main class="reference">Loading …</main>
+  if (!document) return <main class="reference">Loading …</main>
+  if (!(replay instanceof Error)) return <Loaded document={document} replay={replay} />
+  return <Loaded document={document} notice={replay.message} />
 }
 
-function Loaded({ document }: { document: OpenapiDocument }) {
+interface LoadedProps {
+  document: OpenapiDocument
+  /** Logged request that the form of its operation begins with. */
+  replay?: Replay | undefined
+  /** Says why the logged request could not be filled in. */
+  notice?: string
+}
+
+function Loaded({ document, replay, notice }: LoadedProps) {
   const [search, setSearch] = useState('')
   const [credential, setCredential] = useState('')
   const operations = useMemo(() => operationsOf(document), [document])
   useEffect(() => {
-    window.document.getElementById(location.hash.slice(1))?.scrollIntoView()
+    window.document.getElementById(replay?.operationId ?? location.hash.slice(1))?.scrollIntoView()
   }, [])
   const shown = operations.filter(operation => isFound(operation, search.trim().toLowerCase()))
   const groups = document.tags
@@ -35,6 +54,11 @@ function Loaded({ document }: { document: OpenapiDocument }) {
     <div class="reference">
       <header>
         <h1>{document.info.title} API</h1>
+        {notice && (
+          <p role="alert">
+            <Text>{notice}</Text>
+          </p>
+        )}
         <p>
           Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1),{' '}
           <a href="/llms.txt">llms.txt</a>. <a href="/dashboard/">Dashboard</a>
@@ -84,7 +108,11 @@ function Loaded({ document }: { document: OpenapiDocument }) {
             <h2>{name}</h2>
             <p>{description}</p>
             {operations.map(operation => (
-              <OperationView key={operation.operationId} {...{ operation, document, credential }} />
+              <OperationView
+                key={operation.operationId}
+                {...{ operation, document, credential }}
+                replay={replay?.operationId === operation.operationId ? replay : undefined}
+              />
             ))}
           </section>
         ))}

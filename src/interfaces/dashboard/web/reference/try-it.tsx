@@ -1,11 +1,14 @@
 /** Makes a call with the visitor's own credential, and shows the reply. */
 import { useState } from 'preact/hooks'
 import type { Operation } from './document.ts'
-import { Example } from './text.tsx'
+import type { Replay } from './replay.ts'
+import { Example, Text } from './text.tsx'
 
 interface TryItProps {
   operation: Operation
   credential: string
+  /** Logged request that the form begins with. */
+  replay: Replay | undefined
 }
 
 interface Result {
@@ -15,11 +18,13 @@ interface Result {
 
 const JSON_TYPE = 'application/json'
 
-export function TryIt({ operation, credential }: TryItProps) {
+export function TryIt({ operation, credential, replay }: TryItProps) {
   const { method, parameters = [], requestBody, security } = operation
-  const [values, setValues] = useState<Record<string, string>>({})
+  const [values, setValues] = useState<Record<string, string>>(replay?.values ?? {})
   const media = requestBody?.content[JSON_TYPE]
-  const [body, setBody] = useState(media ? JSON.stringify(media.example ?? {}, null, 2) : '')
+  const [body, setBody] = useState(
+    media ? (replay?.body ?? JSON.stringify(media.example ?? {}, null, 2)) : '',
+  )
   const [result, setResult] = useState<Result>()
   const [isBusy, setBusy] = useState(false)
   if (requestBody && !media) return <p class="faint">Operations that take files cannot be tried here.</p>
@@ -33,6 +38,11 @@ export function TryIt({ operation, credential }: TryItProps) {
   return (
     <form class="try" onSubmit={event => void send(event)}>
       <h3>Try it</h3>
+      {replay && (
+        <p role="note">
+          <Text>{replay.note}</Text>
+        </p>
+      )}
       {parameters.map(({ name, in: place, required }) => (
         <label key={`${place} ${name}`}>
           <span>{name}</span>
