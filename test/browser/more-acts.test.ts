@@ -245,26 +245,6 @@ test('a refused request is found by its status and path, and shows its bodies as
   await page.getByRole('region', { name: 'Response body' }).getByText('Missing `to` field.').first().waitFor()
 })
 
-test('a logged request is found by the id of its email, and opens the API reference with its content', async () => {
-  const { mailhorn } = scene
-  const sent = await mailhorn.send({
-    ...{ from: 'orders@shop.example', to: 'delivered@simulator.test', subject: 'Replay me', text: 'x' },
-  })
-  await goTo('/logs')
-  await page.getByLabel('Search requests').fill(sent.id)
-  await page.waitForURL(/q=eml_/)
-  const row = rowOf('POST /emails').first()
-  await row.getByText('127.0.0.1').waitFor()
-  await row.getByText('First key').waitFor()
-  await row.getByRole('link', { name: 'POST /emails' }).click()
-  await page.getByRole('link', { name: 'Replay in API reference' }).click()
-  const operation = page.locator('details#sendEmail')
-  await operation.getByText('Filled in from the request of').waitFor()
-  const body = JSON.parse(await operation.getByLabel('Request body').inputValue())
-  assert.equal([body.subject, body.to], ['Replay me', 'delivered@simulator.test'])
-  assert.is(await page.getByLabel('API key or token').inputValue(), '')
-})
-
 test('a server is slowed down, and gets as much as it bears again', async () => {
   const { mailhorn } = scene
   await mailhorn.send({

@@ -23,9 +23,12 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   await send.getByText('At most 50 recipients').first().waitFor()
   await send.getByText("curl -X POST '").waitFor()
   await send.getByRole('button', { name: 'Python' }).click()
-  await send.getByText('requests.request(').waitFor()
+  await send.getByText('urllib.request.Request(').waitFor()
   await send.getByRole('button', { name: 'Copy code' }).click()
-  assert.match(await page.evaluate('navigator.clipboard.readText()'), /^import os\nimport requests\n/)
+  assert.match(
+    await page.evaluate('navigator.clipboard.readText()'),
+    /^import json\nimport os\nimport urllib\.request\n/,
+  )
   assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
 
   await page.getByLabel('API key or token').fill(mailhorn.apiKey)

@@ -6,16 +6,8 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import { isOperator } from '../api/session.ts'
 import type { AccessToken, Installation, List } from '../api/types.ts'
-import {
-  AreaField,
-  Button,
-  Choices,
-  Choose,
-  Copy,
-  Field,
-  Switch,
-  TextField,
-} from '../components/controls.tsx'
+import { CodeSamples } from '../components/code.tsx'
+import { AreaField, Button, Choices, Choose, Field, Switch, TextField } from '../components/controls.tsx'
 import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
@@ -249,12 +241,8 @@ function NewToken({ token, scopes, onClose }: MadeToken & { onClose: () => void 
     <ShownOnce title="Your new access token" wide what="access token" secret={token} onClose={onClose}>
       {baseUrl !== undefined && (
         <div class="stack">
-          <h3>Use it with any Resend SDK</h3>
-          <Copy
-            block
-            label="Copy code"
-            text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.${exampleCall(scopes)}`}
-          />
+          <h3>Use it</h3>
+          <CodeSamples call={{ ...exampleCall(scopes), baseUrl, token }} />
         </div>
       )}
     </ShownOnce>

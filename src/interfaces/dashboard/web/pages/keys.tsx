@@ -4,7 +4,8 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, Installation, List } from '../api/types.ts'
-import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
+import { CodeSamples } from '../components/code.tsx'
+import { Button, Choose, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Head } from '../components/show.tsx'
@@ -138,25 +139,21 @@ function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
   )
 }
 
-/** Code examples that send an email with an API key. */
+/** Code that sends an email with an API key. */
 export function UseKey({ token }: { token: string }) {
   const { data } = useLoad<Installation>('/installation')
   if (!data) return null
-  const { simulator_domain } = data
-  const baseUrl = data.base_url.replace(/\/$/, '')
+  const body = {
+    from: 'You <you@example.com>',
+    to: `delivered@${data.simulator_domain}`,
+    subject: 'Hello',
+    text: 'It works.',
+  }
   return (
     <div class="stack">
-      <h3>Try it with curl</h3>
-      <Copy
-        block
-        label="Copy command"
-        text={`curl ${baseUrl}/emails \\\n  -H 'Authorization: Bearer ${token}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"You <you@example.com>","to":"delivered@${simulator_domain}","subject":"Hello","text":"It works."}'`}
-      />
-      <h3>Or use any Resend SDK</h3>
-      <Copy
-        block
-        label="Copy code"
-        text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.emails.send({\n  from: 'You <you@example.com>',\n  to: 'delivered@${simulator_domain}',\n  subject: 'Hello',\n  text: 'It works.',\n})`}
+      <h3>Send an email</h3>
+      <CodeSamples
+        call={{ method: 'POST', baseUrl: data.base_url.replace(/\/$/, ''), path: '/emails', body, token }}
       />
     </div>
   )

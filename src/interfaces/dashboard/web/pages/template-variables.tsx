@@ -37,20 +37,21 @@ export function requestVariables(variables: readonly VariableText[]) {
   return variables.map(({ key, type, fallback }) => ({
     key,
     type,
-    fallback_value: fallbackOf(type, fallback),
+    fallback_value: valueOfType(type, fallback),
   }))
 }
 
 export function declaredOf(variables: readonly VariableText[]): DeclaredVariable[] {
-  return variables.map(({ key, type, fallback }) => ({ key, type, fallback: fallbackOf(type, fallback) }))
+  return variables.map(({ key, type, fallback }) => ({ key, type, fallback: valueOfType(type, fallback) }))
 }
 
-function fallbackOf(type: VariableType, fallback: string | null): unknown {
-  if (fallback === null || type === 'string') return fallback
+/** Reads what was typed for a variable: text, or JSON of another type. */
+export function valueOfType(type: VariableType, typed: string | null): unknown {
+  if (typed === null || type === 'string') return typed
   try {
-    return JSON.parse(fallback)
+    return JSON.parse(typed)
   } catch {
-    return fallback
+    return typed
   }
 }
 

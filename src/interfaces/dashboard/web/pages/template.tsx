@@ -16,6 +16,7 @@ import { RenderedMail } from '../components/rendered.tsx'
 import { useSettled } from '../components/settled.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
+import { nested, TestTemplate, UseTemplate } from './template-use.tsx'
 import {
   declaredOf,
   requestVariables,
@@ -59,12 +60,16 @@ function emailTextOf({ subject, html, text }: TemplateText) {
   return { subject: subject || null, html: html || null, text: text || null }
 }
 
+function linesOf(text: string): string[] {
+  return text.split('\n').filter(line => line.trim() !== '')
+}
+
 /** A published template is saved as a draft. */
 function requestOf(draft: TemplateText) {
   const { name, alias, from, replyTo, variables } = draft
   return {
     ...{ name, alias: alias.trim(), from: from.trim(), ...emailTextOf(draft) },
-    reply_to: replyTo.split('\n').filter(line => line.trim() !== ''),
+    reply_to: linesOf(replyTo),
     variables: requestVariables(variables),
     publish: false,
   }
@@ -156,7 +161,7 @@ function Editor({ template, put }: EditorProps) {
       <DraftNotice draft={draft} what="template" />
       <div class="editor">
         <Writing draft={draft.value} onDraft={draft.set} faultOf={path => save.error?.of(path)} />
-        <Result draft={draft.value} />
+        <Result template={template} draft={draft.value} />
       </div>
       {isLookingBack && (
         <VersionsDialog template={template} onClose={() => setLookingBack(false)} onRestored={put} />
@@ -232,7 +237,8 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
 }
 
 /** Rendered by the same code as the email itself. */
-function Result({ draft }: { draft: TemplateText }) {
+function Result({ template, draft }: { template: Template; draft: TemplateText }) {
+  const [isTesting, setTesting] = useState(false)
   const settled = useSettled(draft, SETTLED_MS)
   const [values, setValues] = useState<Record<string, string>>({})
   const compiled = compileTemplate(emailTextOf(settled))
@@ -246,6 +252,11 @@ function Result({ draft }: { draft: TemplateText }) {
   return (
     <div class="stack">
       <RenderedMail rendered={rendered} />
+      <div class="row">
+        <Button icon="emails" disabled={!rendered.ok} onClick={() => setTesting(true)}>
+          Send test email
+        </Button>
+      </div>
       {compiled.variables.length > 0 && (
         <Card title="Test values" lead="Values for the preview. The API request sets the real ones.">
           <div class="stack">
@@ -261,22 +272,15 @@ function Result({ draft }: { draft: TemplateText }) {
           </div>
         </Card>
       )}
+      <UseTemplate {...{ template, declared, values }} variables={compiled.variables} />
+      {isTesting && rendered.ok && (
+        <TestTemplate
+          rendered={rendered}
+          from={draft.from}
+          replyTo={linesOf(draft.replyTo)}
+          onClose={() => setTesting(false)}
+        />
+      )}
     </div>
   )
-}
-
-/** Converts dotted names such as `user.name` to nested objects. */
-function nested(entries: readonly (readonly [string, string])[]): Record<string, unknown> {
-  const root: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of entries) {
-    const path = name.split('.')
-    let place = root
-    for (const key of path.slice(0, -1)) {
-      const next = Object.hasOwn(place, key) ? place[key] : undefined
-      place = place[key] =
-        typeof next === 'object' && next !== null ? (next as Record<string, unknown>) : Object.create(null)
-    }
-    place[path.at(-1)!] = value
-  }
-  return root
 }

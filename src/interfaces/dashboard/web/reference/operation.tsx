@@ -1,6 +1,7 @@
 /** One operation of the reference: what it takes, what it replies, and a form that tries it. */
 import { useEffect, useState } from 'preact/hooks'
-import { Choices, Copy } from '../components/controls.tsx'
+import { CodeSamples } from '../components/code.tsx'
+import { type SampleCall, SampleFile } from '../labels/code-samples.ts'
 import {
   type Content,
   listedIn,
@@ -12,9 +13,10 @@ import {
   typeText,
 } from './document.ts'
 import type { Replay } from './replay.ts'
-import { codeOf, LANGUAGES, type Language } from './snippets.ts'
 import { Example, Text } from './text.tsx'
 import { TryIt } from './try-it.tsx'
+
+const JSON_TYPE = 'application/json'
 
 interface OperationProps {
   operation: Operation
@@ -63,7 +65,7 @@ export function OperationView({ operation, document, credential, replay }: Opera
           <p class="faint">
             <code>{operationId}</code> · {credentialsOf(operation)}
           </p>
-          <Code operation={operation} />
+          <CodeSamples call={sampleCallOf(operation)} />
           {parameters.length > 0 && <Parameters parameters={parameters} />}
           {requestBody && <Body title="Request body" content={requestBody.content} document={document} />}
           {Object.entries(responses).map(([status, reply]) => {
@@ -174,13 +176,18 @@ function Properties({ schema, document }: { schema: Schema; document: OpenapiDoc
   )
 }
 
-/** Code of a call in curl, Node and Python, to copy. */
-function Code({ operation }: { operation: Operation }) {
-  const [language, setLanguage] = useState<Language>('curl')
-  return (
-    <section class="snippet">
-      <Choices<Language> label="Language" value={language} options={LANGUAGES} onValue={setLanguage} />
-      <Copy block label="Copy code" text={codeOf(language, operation, location.origin)} />
-    </section>
-  )
+/** Returns the call of an operation with the example of the document as its body. */
+export function sampleCallOf(operation: Operation, baseUrl = location.origin): SampleCall {
+  const { method, path, parameters = [], security, requestBody, responses } = operation
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())
+  const query = parameters.filter(one => one.in === 'query' && one.required).map(({ name }) => name)
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  return {
+    ...{ method, baseUrl },
+    path: query.length === 0 ? filled : `${filled}?${query.map(name => `${name}=`).join('&')}`,
+    body: type === undefined || type === JSON_TYPE ? media?.example : new SampleFile('contacts.csv', type),
+    token: security.length > 0 ? undefined : null,
+    isTextReply: success?.content !== undefined && !(JSON_TYPE in success.content),
+  }
 }
