@@ -68,6 +68,7 @@ import type { Readiness } from './readiness.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { type SendingDomains, startDomains } from './sending-domains.ts'
+import { smtpTestRoutesOf } from './smtp-test.ts'
 import { startTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
@@ -224,6 +225,7 @@ function routesOf(context: AppContext, services: RouteServices): Route[] {
     }),
     ...access.routes,
     ...installationRoutesOf(context, services.queueAdmin, baseUrl),
+    ...smtpTestRoutesOf(context, access),
     ...usageRoutes({
       accounts: access.accounts,
       db,

@@ -3,7 +3,6 @@
  * received mail and downloads, and the description of the installation. `http.ts` adds them to its list.
  * Part of the composition root.
  */
-import type { Config } from '../config/config.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
 import { accountContactRoutes } from '../interfaces/api/contacts/account-contact-routes.ts'
 import { audienceAliasRoutes, contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
@@ -22,13 +21,11 @@ import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
 import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
 import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
 import { installationRoutes } from '../interfaces/api/installation/routes.ts'
-import type { InstallationView } from '../interfaces/api/installation/schema.ts'
 import type { Credential, Route } from '../interfaces/api/route/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
-import { isWildcard } from '../lib/host-port.ts'
 import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
@@ -36,6 +33,7 @@ import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
 import type { AppContext, Sending } from './context.ts'
 import { readAuthorities } from './delivery.ts'
+import { smtpAccess } from './smtp-access.ts'
 import { startUserOutbound } from './user-outbound.ts'
 import { version } from './version.ts'
 
@@ -66,21 +64,6 @@ export function installationRoutesOf(
       },
     }),
   })
-}
-
-/** Returns where programs submit mail. A provider host that is not public leads nowhere. */
-function smtpAccess(
-  mailHost: string,
-  { submission, submissionTls }: Config['smtp'],
-): InstallationView['smtp'] {
-  const listeners = [
-    { listen: submissionTls.listen, security: 'tls' },
-    { listen: submission.listen, security: 'starttls' },
-  ] as const
-  const ports = listeners.flatMap(({ listen, security }) => (listen ? [{ port: listen.port, security }] : []))
-  if (!isLaboratory(mailHost)) return { host: mailHost, ports }
-  const bound = (submissionTls.listen ?? submission.listen)?.host
-  return { host: bound === undefined || isWildcard(bound) ? '127.0.0.1' : bound, ports }
 }
 
 /** Converts a number per 10,000. */

@@ -91,6 +91,7 @@ const ROUTES_BY_NEED = {
     'GET /account/usage',
     'GET /accounts/:id',
     'GET /installation',
+    'POST /installation/smtp-test',
     'GET /usage',
   ],
   'activity:read': ['GET /activity', 'GET /activity/stream'],

@@ -56,6 +56,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['PUT /installation/mode', () => ({ mode: 'normal' })],
   ['POST /installation/backups/verify', () => ({ name: '20261128T030000Z' })],
   ['POST /installation/certificates/order', () => ({ host: 'mailhorn.test' })],
+  ['POST /installation/smtp-test', () => ({})],
   ['POST /setup/plan', setupAnswers],
   ['POST /setup/checks', setupAnswers],
   ['POST /setup/test-email', () => ({ from: 'ann@here.example', to: ['delivered@simulator.test'] })],

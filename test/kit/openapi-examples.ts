@@ -8,6 +8,7 @@ import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
 import { openSession } from './accounts.ts'
 import { startCloudflare } from './cloudflare.ts'
+import { freePort } from './free-port.ts'
 import { draftBroadcast, GOOD_TOKEN, goodBodyFor } from './good-bodies.ts'
 import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from './mailhorn.ts'
 import { filled, type Owned, ownEverything, paramsOf } from './owned.ts'
@@ -76,6 +77,7 @@ export async function recordExamples(): Promise<Record<string, RecordedExample>>
     env: {
       MAILHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl,
       MAILHORN_TRACKING_BASE_URL: 'https://links.here.example',
+      MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: `127.0.0.1:${await freePort()}`,
     },
   })
   try {
@@ -228,6 +230,7 @@ const SIGNED = /(\/[scuo]\/|token=)[\w.-]{16,}/g
 /** Patterns of values that depend on the hour and the machine, with the example that replaces each. */
 const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/(?<="(?:duration|took)_ms":)\d+/g, '12'],
+  [/(?<="port":|127\.0\.0\.1, port )\d+/g, '465'],
   [/(?<="resets_at":")[^"]+/g, '2026-08-06T00:00:00.000Z'],
   [/(?<="(?:start|end)_date":")[^"]+/g, '2026-08-05T12:00:00.000Z'],
   [/[A-Z][a-z]{2}, \d\d \w{3} 20\d\d \d\d:\d\d:\d\d \+0000/g, 'Wed, 05 Aug 2026 11:52:01 +0000'],

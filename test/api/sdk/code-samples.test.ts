@@ -76,8 +76,9 @@ for (const [language] of LANGUAGES) {
 
   const sends = async (call: Omit<SampleCall, 'baseUrl'>) => {
     const output = await run(language, call)
-    const [id] = /eml_[\da-f-]{36}/.exec(output) ?? assert.unreachable(output)
-    const { subject, text } = await mailhorn.email(id!)
+    const id = /eml_[\da-f-]{36}/.exec(output)?.[0]
+    assert.ok(id, output)
+    const { subject, text } = await mailhorn.email(id)
     return [subject, text]
   }
 

@@ -48,6 +48,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /installation/releases': 'getReleases',
   'GET /installation/storage': 'getStorage',
   'GET /installation/settings': 'listSettings',
+  'POST /installation/smtp-test': 'testSmtp',
   'POST /installation/ban-domain': 'banDomain',
   'POST /installation/unban-domain': 'unbanDomain',
   'GET /queue/holds': 'listQueueHolds',

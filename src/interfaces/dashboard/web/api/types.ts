@@ -39,6 +39,7 @@ import type {
   serviceModeSchema,
 } from '../../../api/installation/schema.ts'
 import type { SettingView } from '../../../api/installation/settings-routes.ts'
+import type { smtpTestSchema } from '../../../api/installation/smtp-test-routes.ts'
 import type { StorageView } from '../../../api/installation/storage-routes.ts'
 import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { ListedHold } from '../../../api/queue/schema.ts'
@@ -104,6 +105,7 @@ export type Backups = BackupsView
 export type Certificate = CertificateView
 export type LogTail = LogTailView
 export type Releases = ReleasesView
+export type SmtpTest = z.output<typeof smtpTestSchema>
 export type Setting = SettingView
 export type Storage = StorageView
 export type ServiceMode = z.output<typeof serviceModeSchema>

@@ -7,6 +7,7 @@ import { Choose, Copy } from '../components/controls.tsx'
 import { Note, Pending } from '../components/feedback.tsx'
 import { Card, Facts, Head } from '../components/show.tsx'
 import { SMTP_PROGRAMS } from '../labels/smtp-programs.ts'
+import { SmtpTestCard } from './smtp-test.tsx'
 
 const SECURITY = { tls: 'TLS from the start', starttls: 'STARTTLS' }
 const USER = 'mailhorn'
@@ -55,6 +56,7 @@ function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: 
           trust it.
         </Note>
       )}
+      <SmtpTestCard smtp={smtp} prefix={prefix} />
       <Card title="Settings for your program">
         <div class="stack">
           <Choose
