@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { axeFindings, startBrowser, type TestBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
+import { freePort } from '../kit/free-port.ts'
+import { startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
 
@@ -85,6 +87,48 @@ test('a template shows the request that sends it, and is sent as a test before i
   const { body: list } = await mailhorn.call('GET', '/emails?limit=1', { key: mailhorn.apiKey })
   assert.is(list.data[0].subject, 'Draft 4711')
   await button('Discard changes').click()
+})
+
+test('the SMTP page says that submission works, step by step', async t => {
+  const port = await freePort()
+  const env = { MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: `127.0.0.1:${port}` }
+  const mailhorn = await t.using(startMailhorn({ env }))
+  const { page, close } = await browser.signIn(mailhorn, '/smtp')
+  t.after(close)
+  const card = page.getByRole('region', { name: 'Test the connection' })
+  await card.getByLabel('API key').fill(mailhorn.apiKey)
+  await card.getByRole('button', { name: 'Test connection' }).click()
+  await card.getByText('Programs can reach 127.0.0.1').waitFor()
+  await card.getByRole('listitem').filter({ hasText: 'Login' }).getByText('Passed').waitFor()
+  assert.equal(await axeFindings(page), [])
+})
+
+test('a webhook explains its signature with the values of the last delivery', async () => {
+  const { mailhorn, ids } = scene
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('POST', `/webhooks/${ids.webhook}/test`, { session, body: {} })
+  await goTo(`/webhooks/${ids.webhook}`)
+  const card = page.getByRole('region', { name: 'Verify signatures' })
+  await card.getByText(body.request.headers['svc-signature']).waitFor()
+  await card.getByRole('button', { name: 'Copy signed text' }).click()
+  assert.is(await copied(), `${body.request.headers['svc-timestamp']}.${body.request.body}`)
+  await card.getByRole('button', { name: 'Node' }).click()
+  await card.getByText('timingSafeEqual').first().waitFor()
+  assert.equal(await axeFindings(page), [])
+  await page.setViewportSize({ width: 390, height: 844 })
+  const row = page.locator('details.recipient summary').first()
+  const [name, mark] = [
+    await row.locator('code').boundingBox(),
+    await row.locator('.mark').last().boundingBox(),
+  ]
+  assert.ok(mark!.x >= name!.x + name!.width || mark!.y >= name!.y + name!.height, 'the result stands apart')
+  assert.is(
+    await row.locator('code').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
+    false,
+  )
+  await page.setViewportSize({ width: 1280, height: 860 })
+  await goTo('/webhooks?add=1')
+  await dialog().getByText('cloudflared tunnel').waitFor()
 })
 
 test.run()

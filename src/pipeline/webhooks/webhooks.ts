@@ -21,7 +21,7 @@ import { attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
 import type { RequestedDelivery, webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import { sampleBody } from './sample.ts'
-import { newSigningSecret, sealSecret, signingOf } from './signature.ts'
+import { newSigningSecret, type Signing, sealSecret, signingOf } from './signature.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
@@ -117,6 +117,11 @@ export function createWebhooks(options: WebhooksOptions) {
     async deliveries(accountId: Id, id: Id) {
       const webhook = await find(accountId, id)
       return webhook && listWebhookDeliveries(db, webhook)
+    },
+    /** Returns the secrets that sign now. */
+    async signing(accountId: Id, id: Id): Promise<Signing | undefined> {
+      const webhook = await find(accountId, id)
+      return webhook && signingOf(secrets, webhook, clock.now())
     },
     /** Resolves to false when the account has no such webhook. */
     delete: (accountId: Id, id: Id) => run('deleteWebhook', { accountId, id }),

@@ -261,6 +261,25 @@ test('webhooks: Standard Webhooks headers are turned on and off, under both name
   assert.is(status, 422)
 })
 
+test('webhooks: a delivery shows the headers that its last attempt was signed with', async t => {
+  const sink = await startSink(t)
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'], standard_webhooks: true })
+  const { body: tested } = await call('POST', `${webhook.id}/test`)
+  await send('delivered')
+  await until(() => sink.requests.length === 2)
+  const listed = await until(async () => {
+    const rows = await deliveries(webhook.id)
+    return rows.every(({ success }: { success: boolean }) => success) ? rows : undefined
+  })
+  for (const { event_id, request } of [tested, ...listed]) {
+    const sent = sink.requests.find(({ headers }) => headers['svc-id'] === event_id)!
+    for (const [name, value] of Object.entries(request.headers)) assert.is(value, sent.headers[name], name)
+    assert.is(request.body, `${sent.body}`)
+    assert.ok(isSignedBy(webhook.signing_secret, { ...sent, headers: request.headers }))
+    assert.ok('webhook-signature' in request.headers)
+  }
+})
+
 test('webhooks: a limit to domains lets only events about them through', async t => {
   const domains = await Promise.all(['one.example', 'two.example'].map(name => mailhorn.verifiedDomain(name)))
   const [one, two] = domains.map(({ id }) => id)

@@ -1,12 +1,12 @@
 /** Serves webhooks (create, list, update, delete, test) and their deliveries. */
-import { wireId } from '../../../lib/ids.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
 import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
 import type { ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import { isSdk } from '../../../resources/compat/sdks.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { ApiError, notFound, orNotFound } from '../api-error.ts'
-import { created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { withWarnings } from '../route/warnings.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -150,7 +150,10 @@ function rotateRoute(webhooks: Webhooks, path: string): Route {
 }
 
 function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
-  const view = (row: ListedDelivery) => webhookDeliveryView(row, mailHost)
+  const viewer = async ({ credential: { accountId } }: ApiRequest, id: Id) => {
+    const signing = orNotFound(await webhooks.signing(accountId, id), 'Webhook')
+    return (row: ListedDelivery) => webhookDeliveryView(row, mailHost, signing)
+  }
   return [
     {
       method: 'GET',
@@ -159,9 +162,9 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       summary: 'List the 50 most recent deliveries',
       replies: { 200: listSchema(webhookDeliverySchema) },
       async handle(request) {
-        const deliveries = await webhooks.deliveries(request.credential.accountId, pathId(request, 'wh'))
-        const rows = orNotFound(deliveries, 'Webhook')
-        return listReply({ total: rows.length, offset: 0 }, rows.map(view))
+        const id = pathId(request, 'wh')
+        const rows = orNotFound(await webhooks.deliveries(request.credential.accountId, id), 'Webhook')
+        return listReply({ total: rows.length, offset: 0 }, rows.map(await viewer(request, id)))
       },
     },
     {
@@ -174,7 +177,8 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       async handle(request) {
         const id = pathId(request, 'wh')
         const type = readTestType(await request.body())
-        return ok(view(listedDelivery(await webhooks.test(request.credential.accountId, id, type))))
+        const sent = listedDelivery(await webhooks.test(request.credential.accountId, id, type))
+        return ok((await viewer(request, id))(sent))
       },
     },
     {
@@ -186,7 +190,8 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       async handle(request) {
         const id = pathId(request, 'wh')
         const deliveryId = pathId(request, 'whd', 'delivery_id')
-        return ok(view(listedDelivery(await webhooks.replay(request.credential.accountId, id, deliveryId))))
+        const queued = listedDelivery(await webhooks.replay(request.credential.accountId, id, deliveryId))
+        return ok((await viewer(request, id))(queued))
       },
     },
   ]

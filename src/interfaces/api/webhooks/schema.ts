@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
+import { type Signing, signedHeaders } from '../../../pipeline/webhooks/signature.ts'
 import { domainIdsOf, type ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import {
   eventsOf,
@@ -110,7 +111,13 @@ export const webhookDeliverySchema = z
     response_status: z.int().nullable(),
     response_body: z.string().nullable().meta({ description: 'First 4 KB of the response body.' }),
     error: z.string().nullable().meta({ description: 'Reason if there was no response.' }),
-    request: z.object({ url: z.string().nullable(), body: z.string() }),
+    request: z.object({
+      url: z.string().nullable(),
+      body: z.string(),
+      headers: z.record(z.string(), z.string()).nullable().meta({
+        description: 'Signed headers of the last attempt, by the secrets that sign now; null before it.',
+      }),
+    }),
     created_at: timeSchema,
   })
   .meta({ id: 'WebhookDelivery' })
@@ -244,14 +251,18 @@ export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema>
 export function webhookDeliveryView(
   delivery: ListedDelivery,
   mailHost: string,
+  signing: Signing,
 ): z.output<typeof webhookDeliverySchema> {
   const { lastAttemptAt, leaseUntil, state, nextAt } = delivery
+  const id = wireId('evt', delivery.eventId)
+  const body = bodyOf(delivery, mailHost, delivery.dialect)
+  const headers = lastAttemptAt === null ? null : signedHeaders({ id, body, at: lastAttemptAt }, signing)
   const waits = state === WEBHOOK_DELIVERY_STATE.waiting && leaseUntil === null
   return {
     object: 'webhook_delivery',
     id: wireId('whd', delivery.id),
     webhook_id: wireId('wh', delivery.webhookId),
-    event_id: wireId('evt', delivery.eventId),
+    event_id: id,
     event_type: delivery.eventType as EventType,
     test: delivery.isTest === 1,
     success: delivery.success === 1,
@@ -262,7 +273,7 @@ export function webhookDeliveryView(
     response_status: delivery.responseStatus,
     response_body: delivery.responseBody,
     error: delivery.error,
-    request: { url: delivery.url, body: bodyOf(delivery, mailHost, delivery.dialect) },
+    request: { url: delivery.url, body, headers },
     created_at: timestamp(delivery.createdAt),
   }
 }

@@ -13,6 +13,7 @@ import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
+import { TunnelHint, VerifyCard } from './webhook-verify.tsx'
 import { NewSecret, STANDARD_HINT, WebhookMark } from './webhooks.tsx'
 
 const LIVE_MS = 3_000
@@ -54,6 +55,12 @@ export function WebhookPage({ params: { id } }: PageProps) {
       </Head>
       <Subscription webhook={webhook.data} put={webhook.put} />
       <Signatures webhook={webhook.data} put={webhook.put} />
+      {deliveries.data && (
+        <VerifyCard
+          webhook={webhook.data}
+          delivery={deliveries.data.data.find(({ attempts }) => attempts > 0)}
+        />
+      )}
       <Card
         title="Recent deliveries"
         lead="The latest 50 events sent to this endpoint and its responses."
@@ -280,6 +287,7 @@ function Response({ delivery }: { delivery: WebhookDelivery }) {
       {error && <p class="advice">{error}</p>}
       {response_body !== null && <Body title="Response" text={response_body || '(empty response body)'} />}
       {!success && <p class="quiet">Test events are not retried.</p>}
+      {!success && <TunnelHint />}
     </div>
   )
 }

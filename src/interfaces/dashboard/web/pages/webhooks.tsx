@@ -14,6 +14,7 @@ import { Head, Mark } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
+import { TunnelHint } from './webhook-verify.tsx'
 
 const COLUMNS: readonly Column<Webhook>[] = [
   { head: 'Endpoint', text: ({ url }) => url },
@@ -141,6 +142,7 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
             placeholder="https://your-app.example/webhooks/mailhorn"
             fault={error?.of('url') ?? error?.of('endpoint')}
           />
+          <TunnelHint />
           <EventChoice events={events} onEvents={value => draft.change({ events: value })} />
           <DomainLimit domains={domains} onDomains={value => draft.change({ domains: value })} />
           <Switch
