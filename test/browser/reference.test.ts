@@ -31,6 +31,13 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   )
   assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
 
+  const inSideBar = page.getByRole('navigation', { name: 'Operations' }).locator('a[aria-current]')
+  assert.equal(await inSideBar.allTextContents(), ['POST /emails'])
+  assert.match(page.url(), /#sendEmail$/)
+  await send.getByRole('button', { name: 'Copy example' }).first().click()
+  assert.match(await page.evaluate('navigator.clipboard.readText()'), /"subject"/)
+  assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
+
   await page.getByLabel('API key or token').fill(mailhorn.apiKey)
   await send.getByLabel('Request body').fill(
     JSON.stringify({

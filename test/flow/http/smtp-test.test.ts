@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { addAccount } from '../../kit/accounts.ts'
+import { addAccount, openSession } from '../../kit/accounts.ts'
 import { freePort } from '../../kit/free-port.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
@@ -25,7 +25,7 @@ async function start(t: TestContext, given: Record<string, string> = {}, zone = 
       },
     }),
   )
-  return { mailhorn, starttls, tls, session: await mailhorn.signIn() }
+  return { mailhorn, starttls, tls, session: openSession(mailhorn, 'bearer') }
 }
 
 async function run(mailhorn: Mailhorn, session: string, body: object) {

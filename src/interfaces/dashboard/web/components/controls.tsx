@@ -1,5 +1,5 @@
 /** Form controls: buttons, fields, selects and switches. */
-import type { ComponentChildren, JSX, Ref } from 'preact'
+import type { ComponentChildren, JSX, Ref, RefObject } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { faultWords } from '../labels/faults.ts'
@@ -232,17 +232,32 @@ export function Choices<T extends string>({
 
 /** Shows text with a copy button. */
 export function Copy({ text, block, label = 'Copy' }: { text: string; block?: boolean; label?: string }) {
-  const [result, setResult] = useState<'copied' | 'failed'>()
   const shown = useRef<HTMLElement>(null)
+  return (
+    <span class="copy">
+      {block ? <pre ref={shown as Ref<HTMLPreElement>}>{text}</pre> : <code ref={shown}>{text}</code>}
+      <CopyButton text={text} label={label} shown={shown} />
+    </span>
+  )
+}
+
+interface CopyButtonProps {
+  text: string
+  label: string
+  /** Element with the text, which is selected if the browser does not copy. */
+  shown?: RefObject<HTMLElement>
+}
+
+export function CopyButton({ text, label, shown }: CopyButtonProps) {
+  const [result, setResult] = useState<'copied' | 'failed'>()
   const copy = async () => {
     const isCopied = await copyText(text)
-    if (!isCopied && shown.current) getSelection()?.selectAllChildren(shown.current)
+    if (!isCopied && shown?.current) getSelection()?.selectAllChildren(shown.current)
     setResult(isCopied ? 'copied' : 'failed')
     setTimeout(() => setResult(undefined), isCopied ? 1_600 : 6_000)
   }
   return (
-    <span class="copy">
-      {block ? <pre ref={shown as Ref<HTMLPreElement>}>{text}</pre> : <code ref={shown}>{text}</code>}
+    <>
       <Button
         small
         icon={result === 'copied' ? 'check' : 'copy'}
@@ -252,7 +267,7 @@ export function Copy({ text, block, label = 'Copy' }: { text: string; block?: bo
       <span role="status" class="quiet">
         {result === 'failed' && 'Press Ctrl+C to copy.'}
       </span>
-    </span>
+    </>
   )
 }
 

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CodeSamples } from '../components/code.tsx'
 import { type SampleCall, SampleFile } from '../labels/code-samples.ts'
+import { select } from './current.ts'
 import {
   type Content,
   listedIn,
@@ -48,7 +49,11 @@ export function OperationView({ operation, document, credential, replay }: Opera
       class="operation"
       id={operationId}
       open={isOpen}
-      onToggle={event => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+      onToggle={event => {
+        const { open } = event.currentTarget as HTMLDetailsElement
+        setOpen(open)
+        if (open) select(operationId)
+      }}
     >
       <summary>
         <span class={`method method-${method.toLowerCase()}`}>{method}</span>

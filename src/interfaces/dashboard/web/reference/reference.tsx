@@ -5,6 +5,7 @@
 import { render } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { followTheme } from '../theme/theme.ts'
+import { current } from './current.ts'
 import { loadDocument, type OpenapiDocument, type Operation, operationsOf } from './document.ts'
 import { OperationView } from './operation.tsx'
 import { loadReplay, type Replay, replayedId } from './replay.ts'
@@ -92,10 +93,17 @@ function Loaded({ document, replay, notice }: LoadedProps) {
           {search.trim() !== '' && foundText(shown.length, search.trim())}
         </p>
         {groups.map(({ name, operations }) => (
-          <details key={name} open={search.trim() !== ''}>
+          <details
+            key={name}
+            open={search.trim() !== '' || operations.some(one => one.operationId === current.value)}
+          >
             <summary>{name}</summary>
             {operations.map(({ operationId, method, path }) => (
-              <a key={operationId} href={`#${operationId}`}>
+              <a
+                key={operationId}
+                href={`#${operationId}`}
+                {...(operationId === current.value && { 'aria-current': 'true' as const })}
+              >
                 <span class={`method method-${method.toLowerCase()}`}>{method}</span> {path}
               </a>
             ))}
