@@ -1,6 +1,6 @@
 /** Receives messages into memory, within the budget that all doors share. */
 import { type MemoryBudget, type Reservation, UNCOUNTED_BYTES } from '../../lib/memory-budget.ts'
-import { MESSAGE_BYTES_MAX } from '../../pipeline/accept/submission.ts'
+import { MESSAGE_BYTES_MAX } from '../../pipeline/accept/message-limits.ts'
 
 export interface Incoming {
   /** Size of the largest message, as far as the memory of this machine allows it. */

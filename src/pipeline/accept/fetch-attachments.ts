@@ -14,13 +14,13 @@ import { shortFileName } from '../../protocols/mime/file-name.ts'
 import { ANY_BYTES, legibleMediaType, nameForType, typeOfFile } from '../../protocols/mime/file-type.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
+import { ENCODED_OCTETS_PER_BYTE, MESSAGE_BYTES_MAX } from './message-limits.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import {
   attachmentName,
   encodedFileSize,
   isRemote,
-  MESSAGE_BYTES_MAX,
   type RemoteAttachment,
   type StagedAttachment,
 } from './submission.ts'
@@ -61,8 +61,6 @@ const ACCOUNT_WAITING_REQUESTS_MAX = 50
 /** Time limit for all attachments of a request together, in ms. */
 const FETCH_MS_MAX = 30_000
 const ATTACHMENT_BYTES_MAX = 56 * 1024 * 1024
-/** Base64 encodes 57 bytes in a line of 76 characters and CRLF. */
-const ENCODED_OCTETS_PER_BYTE = 78 / 57
 const BUSY: Refusal = {
   refused: 'busy',
   message: 'Too many attachments are being downloaded. Retry later.',

@@ -11,13 +11,13 @@ import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 import { type BatchSubmission, prepareBatch } from './batch.ts'
+import { MESSAGE_BYTES_MAX } from './message-limits.ts'
 import { contentLength, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'
 import { refuseTooMany } from './recipients.ts'
 import { isRefusal, type Refusal, refuseField } from './refusal.ts'
 import {
   encodedSize,
   isRemote,
-  MESSAGE_BYTES_MAX,
   type StagedAttachment,
   type Submission,
   type SubmittedAttachment,

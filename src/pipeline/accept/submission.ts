@@ -127,9 +127,6 @@ export function isRemote(
   return 'url' in attachment
 }
 
-/** Limit for the size after transfer encoding. Receivers rarely accept larger messages. */
-export const MESSAGE_BYTES_MAX = 40 * 1024 * 1024
-
 /** Shorter texts are estimated by their length, since the error is small. */
 const MEASURED_FROM_CHARACTERS = 128 * 1024
 /** Upper bound for the growth of a text by quoted-printable or base64, and CRLF. */

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { MESSAGE_BYTES_MAX } from '../../../src/pipeline/accept/submission.ts'
+import { MESSAGE_BYTES_MAX } from '../../../src/pipeline/accept/message-limits.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'

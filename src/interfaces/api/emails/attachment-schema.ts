@@ -2,6 +2,7 @@
  * Reads the `attachments` of a request that sends an email. Out: files with their bytes, or URLs to download.
  */
 import * as z from 'zod'
+import { ATTACHMENTS_MAX } from '../../../pipeline/accept/message-limits.ts'
 import {
   attachmentName,
   type RemoteAttachment,
@@ -71,7 +72,6 @@ const pickPresent = presentPicker(Object.keys(schema.shape), {
   emptyLists: ['content'],
 })
 
-export const ATTACHMENTS_MAX = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
 /** A charset other than UTF-8, in which octets are rarely valid UTF-8. */
 const OTHER_CHARSET = /;\s*charset=(?!"?utf-?8\b)/i

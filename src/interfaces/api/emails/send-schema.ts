@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { subjectFault, TAGS_MAX, tagsFault } from '../../../pipeline/accept/field-rules.ts'
 import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
+import { ATTACHMENTS_MAX } from '../../../pipeline/accept/message-limits.ts'
 import { RECIPIENTS_MAX, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal, UNKNOWN_TOPIC } from '../../../pipeline/accept/refusal.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
@@ -14,7 +15,7 @@ import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp
 import { apiErrorOf, invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { bodyReader, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
-import { ATTACHMENTS_MAX, attachmentMeta, readAttachments, tooManyAttachments } from './attachment-schema.ts'
+import { attachmentMeta, readAttachments, tooManyAttachments } from './attachment-schema.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
 
 export const sendEmailSchema = z.object({

@@ -4,14 +4,11 @@ import { canonicalHash } from '../../../lib/canonical-json.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
+import { MESSAGE_BYTES_MAX } from '../../../pipeline/accept/message-limits.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
-import {
-  MESSAGE_BYTES_MAX,
-  type Submission,
-  type SubmittedAttachment,
-} from '../../../pipeline/accept/submission.ts'
+import type { Submission, SubmittedAttachment } from '../../../pipeline/accept/submission.ts'
 import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import {

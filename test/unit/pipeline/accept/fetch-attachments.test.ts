@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createFetchAttachments } from '../../../../src/pipeline/accept/fetch-attachments.ts'
+import { MESSAGE_BYTES_MAX } from '../../../../src/pipeline/accept/message-limits.ts'
 import type { PreparedEmail } from '../../../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal.ts'
 import {
   encodedFileSize,
-  MESSAGE_BYTES_MAX,
   type RemoteAttachment,
   type StagedAttachment,
 } from '../../../../src/pipeline/accept/submission.ts'

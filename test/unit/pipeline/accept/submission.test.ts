@@ -1,9 +1,6 @@
 import * as assert from 'uvu/assert'
-import {
-  encodedSize,
-  MESSAGE_BYTES_MAX,
-  type SubmittedAttachment,
-} from '../../../../src/pipeline/accept/submission.ts'
+import { MESSAGE_BYTES_MAX } from '../../../../src/pipeline/accept/message-limits.ts'
+import { encodedSize, type SubmittedAttachment } from '../../../../src/pipeline/accept/submission.ts'
 import { composeBody } from '../../../../src/protocols/mime/compose-body.ts'
 import { htmlToText } from '../../../../src/protocols/mime/html/html-to-text.ts'
 import { submissionOf } from '../../../kit/mail.ts'
