@@ -67,21 +67,6 @@ test('a new email appears in the list by itself', async () => {
   await page.getByRole('link', { name: 'Just came' }).waitFor()
 })
 
-test('an email is written and sent', async () => {
-  await goTo('/emails?write=1')
-  await dialog().getByLabel('To').fill('nonsense')
-  await dialog().getByLabel('Subject').fill('By hand')
-  await dialog().getByLabel('Message').fill('Hi')
-  await dialog().getByRole('button', { name: 'Send email', exact: true }).click()
-  await dialog()
-    .getByText(/The address has no "@"/)
-    .waitFor()
-  await dialog().getByLabel('To').fill('delivered@simulator.test')
-  await dialog().getByRole('button', { name: 'Send email', exact: true }).click()
-  await page.getByRole('heading', { name: 'By hand' }).waitFor()
-  await page.getByText('accepted the message.').first().waitFor()
-})
-
 test('an email is sent again, to those whom it did not reach', async () => {
   await goTo(`/emails/${scene.ids.delivered}`)
   const before = scene.mx.messages.length

@@ -216,7 +216,7 @@ test('empty lists: parameters of the page are no filters', async t => {
   t.after(close)
   for (const [path, title] of [
     ['/domains?add=1', 'No domains yet'],
-    ['/emails?write=1', 'No emails yet'],
+    ['/emails?page=1', 'No emails yet'],
     ['/inbox?add=1&page=1', 'No messages yet'],
   ] as const) {
     await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)

@@ -212,6 +212,7 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['overview', '/'],
     ['start', '/start'],
     ['emails', '/emails'],
+    ['compose', '/emails/compose'],
     ['email', `/emails/${ids.delivered}`],
     ['bounced', `/emails/${ids.bounced}`],
     ['delayed', `/emails/${ids.delayed}`],

@@ -402,29 +402,26 @@ test('what is shown this once is not closed by Escape', async () => {
   await dialog().waitFor({ state: 'detached' })
 })
 
-test('an email that is being written outlives Escape, its Close button and a link', async () => {
-  const { button, dialog, place, goTo } = on(page)
-  await goTo('/emails?write=1')
-  await dialog().getByLabel('To', { exact: true }).fill('delivered@simulator.test')
-  await dialog().getByLabel('Subject').fill('By hand')
-  await dialog().getByLabel('Message').fill('A long message')
-  await page.keyboard.press('Escape')
-  await dialog().waitFor({ state: 'detached' })
-  for (const leave of [() => button('Close').click(), () => page.goBack(), () => button('Cancel').click()]) {
-    await place('Overview').click()
-    await page.getByRole('link', { name: 'Send email' }).first().click()
-    await requireRestored(page, 'Message', 'A long message')
+test('an email that is being written outlives a link, Back and a reload', async () => {
+  const { button, place, goTo } = on(page)
+  await goTo('/emails/compose')
+  await page.getByLabel('To', { exact: true }).fill('delivered@simulator.test')
+  await page.getByLabel('Subject').fill('By hand')
+  await page.getByLabel('Message').fill('A long message')
+  for (const leave of [() => place('Overview').click(), () => page.goBack()]) {
     await leave()
-    await dialog().waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'Compose' }).waitFor({ state: 'detached' })
+    await place('Overview').click()
+    await page.getByRole('link', { name: 'Compose' }).click()
+    await requireRestored(page, 'Message', 'A long message')
   }
-  await goTo('/emails?write=1')
+  await page.reload()
   await requireRestored(page, 'Message', 'A long message')
-  await dialog().getByRole('button', { name: 'Send email', exact: true }).click()
+  await button('Send email').click()
   await page.getByRole('heading', { name: 'By hand' }).waitFor()
-  await goTo('/emails?write=1')
-  await dialog().waitFor()
+  await goTo('/emails/compose')
+  assert.is(await page.getByLabel('Message').inputValue(), '')
   assert.is(await page.getByText(RESTORED).count(), 0)
-  assert.is(await dialog().getByLabel('Message').inputValue(), '')
 })
 
 test('other forms keep their work, too', async () => {

@@ -77,13 +77,13 @@ export async function call<T>(
   method: Method,
   path: string,
   body?: unknown,
-  options: Pick<RequestInit, 'keepalive'> = {},
+  { headers, ...options }: Pick<RequestInit, 'keepalive'> & { headers?: Record<string, string> } = {},
 ): Promise<T> {
   const reply = await send(method, path, {
     ...options,
     ...(body !== undefined && {
       body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
     }),
   })
   return (await reply.json()) as T

@@ -2,15 +2,17 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { useHistoryState } from 'wouter-preact/use-browser-location'
 import { call, withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Broadcast, Contact, Domain, Email, List, Template } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
-import { Pending, say } from '../components/feedback.tsx'
+import { Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { plainWords } from '../labels/faults.ts'
 import { counted } from '../labels/numbers.ts'
 import { addressIn, contactPlace, domainIn, emailsWith } from '../labels/places.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
@@ -44,6 +46,7 @@ export function EmailPage({ params: { id } }: PageProps) {
       >
         <Acts email={email} reload={reload} />
       </Head>
+      <SendWarnings />
       <Recipients email={email} reload={reload} />
       <div class="halves">
         <Card title="Details">
@@ -55,6 +58,19 @@ export function EmailPage({ params: { id } }: PageProps) {
       </div>
       <EmailContent email={email} />
     </>
+  )
+}
+
+/** Shows the warnings of the reply to the request that has led to this page. */
+function SendWarnings() {
+  const { warnings = [] } = useHistoryState<{ warnings?: string[] } | null>() ?? {}
+  if (warnings.length === 0) return null
+  return (
+    <Note tone="warn">
+      {warnings.map(text => (
+        <p key={text}>{plainWords(text)}</p>
+      ))}
+    </Note>
   )
 }
 

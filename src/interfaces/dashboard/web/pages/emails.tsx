@@ -10,7 +10,6 @@ import { type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { pageOf, usePaged } from '../components/paged.ts'
 import { useSelection } from '../components/selection.tsx'
 import { Head, Mark } from '../components/show.tsx'
-import { WriteDialog } from '../components/write.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { rangeWords } from '../labels/ranges.ts'
 import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
@@ -62,9 +61,9 @@ export function Emails() {
         <Button icon="save" onClick={() => setExporting(true)}>
           Export CSV
         </Button>
-        <Button kind="main" icon="emails" onClick={() => query.set({ write: '1' })}>
-          Send email
-        </Button>
+        <LinkButton href="/emails/compose" kind="main" icon="emails">
+          Compose
+        </LinkButton>
       </Head>
       <ResourceList<EmailRow>
         name="Emails"
@@ -85,7 +84,6 @@ export function Emails() {
         <Filters query={query} />
         <ChosenEmails rows={rows} selection={selection} reload={list.reload} />
       </ResourceList>
-      {query.get('write') && <WriteDialog onClose={() => query.set({ write: null })} />}
       {isExporting && (
         <ExportDialog filter={filter} total={list.data?.total ?? 0} onClose={() => setExporting(false)} />
       )}

@@ -6,6 +6,7 @@ import { AreaField, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { say } from '../components/feedback.tsx'
+import { mailboxesIn } from '../labels/mailboxes.ts'
 import { counted } from '../labels/numbers.ts'
 
 interface DialogProps {
@@ -73,7 +74,7 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
       onSubmit={async () => {
         const { id } = await call<{ id: string }>('POST', `/inbound/${message.id}/forward`, {
           from,
-          to: to.split(',').map(address => address.trim()),
+          to: mailboxesIn(to),
         })
         say('The message was forwarded.')
         navigate(`/emails/${id}`)

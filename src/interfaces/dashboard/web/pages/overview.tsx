@@ -84,8 +84,8 @@ function Numbers({ steps, stretch, metrics, former }: Figures & { steps: Progres
           options={STRETCHES}
           onValue={value => query.set({ span: value })}
         />
-        <LinkButton href="/emails?write=1" kind="main" icon="emails">
-          Send email
+        <LinkButton href="/emails/compose" kind="main" icon="emails">
+          Compose
         </LinkButton>
       </Head>
       <StatusLine totals={metrics.data && realMetrics(metrics.data).totals} />

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call, send } from '../api/client.ts'
+import { base64Of } from '../api/files.ts'
 import type { Email, List, Recipient } from '../api/types.ts'
 import { FormDialog } from '../components/dialog.tsx'
 import { Note, say } from '../components/feedback.tsx'
@@ -94,16 +95,8 @@ async function attachmentsOf({ id, attachments }: Email) {
     attachments.map(async ({ id: attachmentId, filename, content_type, content_id }) => {
       const { pathname, search } = new URL(data.find(one => one.id === attachmentId)!.download_url)
       const reply = await send('GET', pathname + search)
-      const content = base64(new Uint8Array(await reply.arrayBuffer()))
+      const content = await base64Of(reply)
       return { filename, content, content_type, ...(content_id !== null && { content_id }) }
     }),
   )
-}
-
-function base64(bytes: Uint8Array): string {
-  const PIECE = 0x8000
-  let text = ''
-  for (let at = 0; at < bytes.length; at += PIECE)
-    text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
-  return btoa(text)
 }

@@ -5,15 +5,16 @@ import { ApiError, call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Broadcast, BroadcastLint, BroadcastPreview, RecipientPreview } from '../api/types.ts'
-import { Choices, TextField } from '../components/controls.tsx'
+import { TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
+import { When } from '../components/when.tsx'
 import { NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
 import { plainWords } from '../labels/faults.ts'
+import { mailboxesIn } from '../labels/mailboxes.ts'
 import { count, counted } from '../labels/numbers.ts'
-import { fullTime, timeZone } from '../labels/time.ts'
 import { RecipientCount, useAudienceWords, useRecipients } from './broadcast-audience.tsx'
 import { usePreviewReader } from './preview-reader.tsx'
 
@@ -25,7 +26,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
       act="Send test email"
       onClose={onClose}
       onSubmit={async () => {
-        await call('POST', `/broadcasts/${id}/test`, { to: to.split(',').map(text => text.trim()) })
+        await call('POST', `/broadcasts/${id}/test`, { to: mailboxesIn(to) })
         say('The test email was sent.')
         onClose()
       }}
@@ -211,42 +212,6 @@ function Links({ links }: Pick<BroadcastLint, 'links'>) {
         ))}
       </ul>
     </details>
-  )
-}
-
-interface WhenProps {
-  /** Local time; undefined is now. */
-  when: string | undefined
-  onWhen: (when: string | undefined) => void
-  fault: string | undefined
-}
-
-function When({ when, onWhen, fault }: WhenProps) {
-  const at = when ? new Date(when) : undefined
-  return (
-    <section aria-label="When" class="stack stack-tight">
-      <h3>When</h3>
-      <Choices<'now' | 'later'>
-        label="When"
-        value={when === undefined ? 'now' : 'later'}
-        options={[
-          ['now', 'Now'],
-          ['later', 'At a time'],
-        ]}
-        onValue={value => onWhen(value === 'now' ? undefined : '')}
-      />
-      {when !== undefined && (
-        <TextField
-          label={`Send at (${timeZone})`}
-          type="datetime-local"
-          required
-          value={when}
-          hint={at && fullTime(at.toISOString())}
-          onValue={onWhen}
-          fault={fault}
-        />
-      )}
-    </section>
   )
 }
 

@@ -12,7 +12,7 @@ import { Copy, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
 import { Card } from '../components/show.tsx'
-import { valueOfType } from './template-variables.tsx'
+import { nested, valueOfType } from './template-variables.tsx'
 
 interface TestProps {
   rendered: Extract<Rendering, { ok: true }>
@@ -112,20 +112,4 @@ function valuesOf(
       return [[name, type === 'string' ? name : PLACEHOLDERS[type]]]
     }),
   )
-}
-
-/** Converts dotted names such as `user.name` to nested objects. */
-export function nested(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
-  const root: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of entries) {
-    const path = name.split('.')
-    let place = root
-    for (const key of path.slice(0, -1)) {
-      const next = Object.hasOwn(place, key) ? place[key] : undefined
-      place = place[key] =
-        typeof next === 'object' && next !== null ? (next as Record<string, unknown>) : Object.create(null)
-    }
-    place[path.at(-1)!] = value
-  }
-  return root
 }

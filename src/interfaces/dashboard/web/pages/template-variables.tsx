@@ -1,5 +1,5 @@
 /** Types and fallbacks of a template's variables. */
-import { compileTemplate, type EmailText } from '../../../../resources/templates/compile.ts'
+import { compileTemplate, type EmailText, type Variable } from '../../../../resources/templates/compile.ts'
 import {
   type DeclaredVariable,
   VARIABLE_TYPES,
@@ -134,4 +134,49 @@ function VariableFields({ variable, inline, onVariable, fault }: VariableProps) 
       </div>
     </fieldset>
   )
+}
+
+interface ValueFieldsProps {
+  /** Variables of the texts. */
+  variables: readonly Pick<Variable, 'name' | 'fallback'>[]
+  /** Declared fallbacks, by variable. */
+  spare: readonly (string | undefined)[]
+  /** What is typed, by name. */
+  values: Readonly<Record<string, string>>
+  onValues: (values: Record<string, string>) => void
+  faults?: Readonly<Record<string, string | undefined>>
+}
+
+/** Fields for the values of a template's variables. An empty field stands for the fallback. */
+export function ValueFields({ variables, spare, values, onValues, faults = {} }: ValueFieldsProps) {
+  return (
+    <div class="stack">
+      {variables.map(({ name, fallback }, i) => (
+        <TextField
+          key={name}
+          label={name}
+          placeholder={fallback ?? spare[i] ?? 'required when sending'}
+          value={values[name] ?? ''}
+          onValue={value => onValues({ ...values, [name]: value })}
+          fault={faults[name]}
+        />
+      ))}
+    </div>
+  )
+}
+
+/** Converts dotted names such as `user.name` to nested objects. */
+export function nested(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const root: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of entries) {
+    const path = name.split('.')
+    let place = root
+    for (const key of path.slice(0, -1)) {
+      const next = Object.hasOwn(place, key) ? place[key] : undefined
+      place = place[key] =
+        typeof next === 'object' && next !== null ? (next as Record<string, unknown>) : Object.create(null)
+    }
+    place[path.at(-1)!] = value
+  }
+  return root
 }

@@ -16,10 +16,12 @@ import { RenderedMail } from '../components/rendered.tsx'
 import { useSettled } from '../components/settled.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
-import { nested, TestTemplate, UseTemplate } from './template-use.tsx'
+import { TestTemplate, UseTemplate } from './template-use.tsx'
 import {
   declaredOf,
+  nested,
   requestVariables,
+  ValueFields,
   VariablesCard,
   type VariableText,
   variableTextsOf,
@@ -259,17 +261,7 @@ function Result({ template, draft }: { template: Template; draft: TemplateText }
       </div>
       {compiled.variables.length > 0 && (
         <Card title="Test values" lead="Values for the preview. The API request sets the real ones.">
-          <div class="stack">
-            {compiled.variables.map(({ name, fallback }, i) => (
-              <TextField
-                key={name}
-                label={name}
-                placeholder={fallback ?? spare[i] ?? 'required when sending'}
-                value={values[name] ?? ''}
-                onValue={value => setValues({ ...values, [name]: value })}
-              />
-            ))}
-          </div>
+          <ValueFields variables={compiled.variables} spare={spare} values={values} onValues={setValues} />
         </Card>
       )}
       <UseTemplate {...{ template, declared, values }} variables={compiled.variables} />

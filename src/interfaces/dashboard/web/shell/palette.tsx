@@ -33,7 +33,7 @@ interface Entry {
 
 const ACTIONS: readonly Entry[] = (
   [
-    ['Send email', 'emails', '/emails?write=1'],
+    ['Compose and send an email', 'emails', '/emails/compose'],
     ['Create broadcast', 'broadcasts', '/broadcasts?add=1'],
     ['Create audience', 'audiences', '/audiences?add=1'],
     ['Create template', 'templates', '/templates?add=1'],

@@ -17,6 +17,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/', lazy(async () => (await import('../pages/overview.tsx')).Overview)],
   ['/start', lazy(async () => (await import('../pages/start.tsx')).Start)],
   ['/emails', lazy(async () => (await import('../pages/emails.tsx')).Emails)],
+  ['/emails/compose', lazy(async () => (await import('../pages/compose.tsx')).Compose)],
   ['/emails/:id', lazy(async () => (await import('../pages/email.tsx')).EmailPage)],
   ['/domains', lazy(async () => (await import('../pages/domains.tsx')).Domains)],
   ['/domains/:id', lazy(async () => (await import('../pages/domain.tsx')).DomainPage)],
