@@ -15,6 +15,7 @@ import { rawEmailRoutes } from '../interfaces/api/emails/raw-routes.ts'
 import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.ts'
 import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
+import { viewRoutes } from '../interfaces/api/emails/view-routes.ts'
 import { waitingEmailRoutes } from '../interfaces/api/emails/waiting-routes.ts'
 import { HEALTH_PATH, healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
@@ -348,11 +349,11 @@ function sendingRoutes(
 }
 
 /**
- * Routes of raw emails and shared links.
+ * Routes of raw emails, shared links and emails in the browser.
  * @param baseUrl URL of the API
  */
 function readingRoutes(
-  { config, clock, store, plans, newId, workers }: AppContext,
+  { config, clock, store, plans, newId, workers, security: { secrets } }: AppContext,
   baseUrl: string,
 ): Route[] {
   const { horizonOf } = plans
@@ -360,6 +361,7 @@ function readingRoutes(
   return [
     ...rawEmailRoutes({ horizonOf, store, reader: workers.reader }),
     ...shareRoutes({ horizonOf, store, clock, newId, baseUrl: shareBaseUrl }),
+    ...viewRoutes({ secrets, store, horizonOf }),
   ]
 }
 

@@ -29,6 +29,8 @@ const ROUTES_BY_NEED = {
     'GET /s/:token/html',
     'GET /u/:token',
     'POST /u/:token',
+    'GET /v/:token',
+    'GET /v/:token/html',
   ],
   person: [
     'GET /access-tokens',

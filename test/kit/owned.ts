@@ -2,7 +2,7 @@
 
 import type { Route } from '../../src/interfaces/api/route/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
-import { createClickToken, createOpenToken } from '../../src/pipeline/tracking/tokens.ts'
+import { createClickToken, createOpenToken, createViewToken } from '../../src/pipeline/tracking/tokens.ts'
 import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-token.ts'
 import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
@@ -96,6 +96,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['o', { token: createOpenToken(secrets, recipient) }],
     ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
     ['u', { token: createUnsubscribeToken(secrets, subscription) }],
+    ['v', { token: createViewToken(secrets, { ...recipient, emailId: parseWireId('eml', email)! }) }],
     ['logs', { id: await loggedRequest(mailhorn, session) }],
     ['inbound', { id: received.id, n: received.attachmentIds[0]! }],
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],

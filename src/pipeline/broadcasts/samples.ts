@@ -17,8 +17,9 @@ export interface Sample {
 
 export type SampleContact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
 
-/** Unsubscribe link of a sample. It has no effect, so that a test does not unsubscribe a contact. */
+/** Links of a sample. They have no effect, so that a test does not unsubscribe a contact. */
 const INERT_LINK = '#unsubscribe'
+const INERT_VIEW = '#view'
 
 /** @param contact is undefined for a reader of whom only the address is known */
 export function sampleOf(
@@ -45,6 +46,8 @@ function builtInValue(name: string, address: string, id: Id): string | undefined
       return wireId('brd', id)
     case 'unsubscribe_url':
       return INERT_LINK
+    case 'view_in_browser_url':
+      return INERT_VIEW
     default:
       return undefined
   }

@@ -33,6 +33,8 @@ export function contentFault(content: NameTexts): TemplateFault | undefined {
   const inSubject = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
   if (inSubject.some(name => builtInOf(name) === 'unsubscribe_url'))
     return { part: 'subject', fault: 'must not contain the unsubscribe link' }
+  if (inSubject.some(name => builtInOf(name) === 'view_in_browser_url'))
+    return { part: 'subject', fault: 'must not contain the link to the email' }
   return undefined
 }
 

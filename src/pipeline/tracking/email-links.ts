@@ -12,8 +12,9 @@ import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { LinkTerms } from '../../resources/emails/link-terms.ts'
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
+import type { PersonalLinks } from '../../resources/templates/personal.ts'
 import type { LinkPlan } from './find-links.ts'
-import { createClickToken, createOpenToken } from './tokens.ts'
+import { createClickToken, createOpenToken, createViewToken } from './tokens.ts'
 import { createMailToken, createUnsubscribeToken } from './unsubscribe-token.ts'
 
 export interface LinkedEmail {
@@ -40,7 +41,8 @@ export interface EmailLinks {
    * @param plan is the plan of that HTML
    */
   track(html: string, plan: LinkPlan, recipient: LinkedRecipient): string
-  unsubscribeUrl(recipient: LinkedRecipient): string
+  /** URLs for placeholders of the content. */
+  personal(recipient: LinkedRecipient): PersonalLinks
   /**
    * `List-Unsubscribe` (RFC 2369 §3.2) and `List-Unsubscribe-Post` (RFC 8058 §3.1), which mailbox providers
    * ignore unless the link is https.
@@ -48,8 +50,8 @@ export interface EmailLinks {
   listFields(recipient: LinkedRecipient): HeaderField[]
 }
 
-/** Paths of pixel, click, unsubscribe and share links. Such links are not tracked themselves. */
-const OWN_PATH = /^\/[ocus]\//
+/** Paths of pixel, click, unsubscribe, share and view links. Such links are not tracked themselves. */
+const OWN_PATH = /^\/[ocusv]\//
 
 export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: LinkedEmail): EmailLinks {
   const { accountId, emailId, broadcastId, topicId, fromDomain } = email
@@ -81,7 +83,13 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
         pixelUrl: terms.opens ? `${baseUrl}/o/${createOpenToken(secrets, recipient)}` : null,
       })
     },
-    unsubscribeUrl: recipient => `${baseUrl}/u/${tokenOf(recipient)}`,
+    personal: recipient => ({
+      unsubscribeUrl: () => `${baseUrl}/u/${tokenOf(recipient)}`,
+      viewUrl: () => {
+        const { ordinal } = recipient
+        return `${baseUrl}/v/${createViewToken(secrets, { accountId, emailId, ordinal })}`
+      },
+    }),
     listFields(recipient) {
       const token = tokenOf(recipient)
       const mailToken = createMailToken(secrets, { emailId, ordinal: recipient.ordinal })

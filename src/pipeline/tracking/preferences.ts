@@ -102,6 +102,11 @@ export async function pageSender(
   return { ...brand, name: brand.name ?? (name || domain) }
 }
 
+/** Returns the language tags of the contacts with the address. */
+export async function readLanguages(db: Db, accountId: Id, address: string): Promise<string[]> {
+  return (await contactsByAddress(db, accountId, address)).flatMap(languagesOf)
+}
+
 /** The case of the keys is ignored, because imported files have columns such as `Language`. */
 function languagesOf({ properties }: ContactRow): string[] {
   const values = [...readProperties(properties)].map(([key, value]) => [key.toLowerCase(), value] as const)

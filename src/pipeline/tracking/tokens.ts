@@ -23,6 +23,7 @@ export interface ClickedLink {
 const VERSION = 1
 const OPEN = 1
 const CLICK = 2
+const VIEW = 3
 const FORMAT = { purpose: 'tracking', macBytes: 16, text: 'base64url' } as const
 /** Version, kind, recipient and number of a link. */
 const HEAD_BYTES = 37
@@ -44,6 +45,11 @@ export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): st
   return signToken(keys, FORMAT, headOf(OPEN, recipient))
 }
 
+/** Creates the token of the link that shows an email in the browser. */
+export function createViewToken(keys: SecretKeys, recipient: TokenRecipient): string {
+  return signToken(keys, FORMAT, headOf(VIEW, recipient))
+}
+
 /** The target must be printable ASCII of at most `TARGET_LENGTH_MAX` octets. */
 export function createClickToken(
   keys: SecretKeys,
@@ -57,6 +63,12 @@ export function createClickToken(
 /** Undefined when the token is invalid. */
 export function readOpenToken(keys: SecretKeys, token: string): TokenRecipient | undefined {
   const fields = verified(keys, token, OPEN)
+  return fields && recipientOf(fields)
+}
+
+/** Undefined when the token is invalid. */
+export function readViewToken(keys: SecretKeys, token: string): TokenRecipient | undefined {
+  const fields = verified(keys, token, VIEW)
   return fields && recipientOf(fields)
 }
 

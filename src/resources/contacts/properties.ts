@@ -18,7 +18,7 @@ export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'
 export type FieldColumn = (typeof FIELD_COLUMNS)[number]
 
 /** Names that broadcasts use for built-in fields. */
-const TAKEN = new Set<string>([...FIELD_COLUMNS, 'unsubscribe_url', 'broadcast_id'])
+const TAKEN = new Set<string>([...FIELD_COLUMNS, 'unsubscribe_url', 'view_in_browser_url', 'broadcast_id'])
 
 /** @returns the rule that a property key breaks, such as "must not be empty", or undefined for a valid key */
 export function keyFault(key: string): string | undefined {

@@ -16,10 +16,15 @@ interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadc
   content: Content
 }
 
-/**
- * Returns the unsubscribe URL of the recipient. It is called only if the content contains the placeholder.
- */
-type UnsubscribeUrl = () => string
+/** URLs for one recipient. Each is made only if the content contains its placeholder. */
+export interface PersonalLinks {
+  unsubscribeUrl(): string
+  /** Page with the email itself. */
+  viewUrl(): string
+}
+
+/** For content that is shown to others, who must not be able to unsubscribe the recipient. */
+export const NO_LINKS: PersonalLinks = { unsubscribeUrl: () => '', viewUrl: () => '' }
 
 export interface PersonalContent extends Content {
   /** The template and values of the html; undefined if the html has no placeholders. */
@@ -38,20 +43,20 @@ export interface Personal {
 }
 
 /** Returns undefined if the content has no placeholders. A content object is parsed once. */
-type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
+type FindPersonal = (source: PersonalSource, links: PersonalLinks) => Personal | undefined
 
 export function createFindPersonal(): FindPersonal {
   const parsed = new WeakMap<Content, CompiledTemplate>()
-  return (source, unsubscribeUrl) => {
+  return (source, links) => {
     if (source.variables === null) return undefined
     const template = parsed.get(source.content) ?? compileTemplate({ subject: null, ...source.content })
     parsed.set(source.content, template)
-    return { template, values: valuesFor(template, source, unsubscribeUrl) }
+    return { template, values: valuesFor(template, source, links) }
   }
 }
 
-export function personalContent(source: PersonalSource, unsubscribeUrl: UnsubscribeUrl): PersonalContent {
-  const personal = createFindPersonal()(source, unsubscribeUrl)
+export function personalContent(source: PersonalSource, links: PersonalLinks): PersonalContent {
+  const personal = createFindPersonal()(source, links)
   return personal ? filledContent(personal) : source.content
 }
 
@@ -69,7 +74,7 @@ export function filledContent({ template, values }: Personal): PersonalContent {
 function valuesFor(
   { variables }: CompiledTemplate,
   { variables: variableValues, toList, broadcastId }: PersonalSource,
-  unsubscribeUrl: UnsubscribeUrl,
+  links: PersonalLinks,
 ): (string | undefined)[] {
   const own = new Map(Object.entries(JSON.parse(variableValues!) as Record<string, string>))
   return variables.map(({ name }) => {
@@ -79,7 +84,9 @@ function valuesFor(
       case 'broadcast_id':
         return broadcastId === null ? undefined : wireId('brd', broadcastId)
       case 'unsubscribe_url':
-        return unsubscribeUrl()
+        return links.unsubscribeUrl()
+      case 'view_in_browser_url':
+        return links.viewUrl()
       default:
         return own.get(name)
     }

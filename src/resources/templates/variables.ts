@@ -3,7 +3,8 @@
 /** Variables that every contact has in addition to its properties. */
 type ContactVariable = 'first_name' | 'last_name'
 /** Variables that are derived from an email, which does not store their values. */
-type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
+const EMAIL_VARIABLES = ['email', 'broadcast_id', 'unsubscribe_url', 'view_in_browser_url'] as const
+type EmailVariable = (typeof EMAIL_VARIABLES)[number]
 
 /** Includes the spellings of other services. */
 const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
@@ -17,6 +18,8 @@ const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
   ['EMAIL', 'email'],
   ['UNSUBSCRIBE_URL', 'unsubscribe_url'],
   ['RESEND_UNSUBSCRIBE_URL', 'unsubscribe_url'],
+  ['view_in_browser_url', 'view_in_browser_url'],
+  ['VIEW_IN_BROWSER_URL', 'view_in_browser_url'],
 ])
 
 /** Optional prefix of variables of a contact. */
@@ -38,5 +41,5 @@ export function isAmong(keys: ReadonlySet<string>, name: string): boolean {
 }
 
 export function isEmailVariable(variable: string | undefined): variable is EmailVariable {
-  return variable === 'email' || variable === 'broadcast_id' || variable === 'unsubscribe_url'
+  return (EMAIL_VARIABLES as readonly (string | undefined)[]).includes(variable)
 }

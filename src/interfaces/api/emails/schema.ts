@@ -12,7 +12,7 @@ import type { Explanation } from '../../../resources/emails/explanation/explain.
 import { hidesResult, withoutFeedback } from '../../../resources/events/email-status.ts'
 import { EMAIL_EVENTS } from '../../../resources/events/types.ts'
 import type { ListedEmail } from '../../../resources/search/list.ts'
-import { personalContent } from '../../../resources/templates/personal.ts'
+import { NO_LINKS, type PersonalLinks, personalContent } from '../../../resources/templates/personal.ts'
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -133,14 +133,14 @@ export const emailSchema = emailRowSchema
   })
   .meta({ id: 'Email' })
 
-/** @param unsubscribeUrl unsubscribe link of an email of a broadcast, otherwise empty */
+/** @param links personal links of an email of a broadcast */
 export function emailView(
   parts: EmailParts,
   { explanation, recipients }: ExplainedEmail,
-  unsubscribeUrl = '',
+  links: PersonalLinks = NO_LINKS,
 ): z.output<typeof emailSchema> {
   const { email, deliveries, attempts, events } = parts
-  const content = personalContent({ ...email, content: parts.content }, () => unsubscribeUrl)
+  const content = personalContent({ ...email, content: parts.content }, links)
   return {
     object: 'email',
     ...emailRowView(email),

@@ -15,7 +15,7 @@ import { mayTouch } from '../auth/bound-key.ts'
 import { ok, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
-import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
+import { createFindPersonalLinks } from '../unsubscribe/url.ts'
 import { idempotencyHeader, readIdempotent, senderOf } from './idempotency-header.ts'
 import { emailSchema, emailView } from './schema.ts'
 import { sendEmailSchema } from './send-schema.ts'
@@ -35,7 +35,7 @@ interface EmailRoutesOptions {
 
 export function emailRoutes(options: EmailRoutesOptions): Route[] {
   const { accept, horizonOf, store, secrets, pathsTo, isDiskFull, now } = options
-  const unsubscribeUrlOf = createFindUnsubscribeUrl({ find: store.find, secrets })
+  const linksOf = createFindPersonalLinks({ find: store.find, secrets })
   return [
     {
       method: 'POST',
@@ -68,7 +68,7 @@ export function emailRoutes(options: EmailRoutesOptions): Route[] {
         const parts = await findEmailParts(store, accountId, id, await horizonOf(accountId))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
         const explained = await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, parts)
-        return ok(emailView(parts, explained, await unsubscribeUrlOf(parts.email)))
+        return ok(emailView(parts, explained, await linksOf(parts.email)))
       },
     },
   ]

@@ -1,18 +1,13 @@
 /**
- * Page of a shared email. The html of the email is shown in a sandboxed frame. The page itself contains only
- * the header fields, and every text is escaped.
+ * Page of an email for somebody without a session: by a share link, or for its recipient. The html of the
+ * email is shown in a sandboxed frame. The page itself contains only the header fields, and every text is
+ * escaped.
  */
 import { hash } from 'node:crypto'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
-
-/** Headers that prevent caching, indexing and a Referer header. */
-const PRIVATE = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex, nofollow, noarchive',
-  'x-content-type-options': 'nosniff',
-} as const
+import type { PageLanguage } from '../recipients/languages.ts'
+import { PRIVATE_HEADERS } from '../recipients/shell.ts'
+import type { RawHttpReply } from '../route/route.ts'
 
 const STYLE = `
 body { margin: 0; font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f4f4f2; }
@@ -25,8 +20,8 @@ iframe { display: block; box-sizing: border-box; width: 100%; height: calc(100vh
 pre { margin: 0; padding: 24px; white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; }
 `
 
-export const SHARE_PAGE_HEADERS = {
-  ...PRIVATE,
+const PAGE_HEADERS = {
+  ...PRIVATE_HEADERS,
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
@@ -38,22 +33,19 @@ export const SHARE_PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/**
- * Content security policy for the mail of strangers: it allows no scripts, no forms, no links that leave the
- * frame and no external resources.
- */
-export const SHARED_HTML_HEADERS = {
-  ...PRIVATE,
-  'content-security-policy': [
-    'sandbox',
-    "default-src 'none'",
-    "style-src 'unsafe-inline'",
-    'img-src data:',
-    'font-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'self'",
-  ].join('; '),
+/** What the html of an email may do. */
+interface FrameRights {
+  /** Tokens of the sandbox. */
+  sandbox: string
+  images: string
+}
+
+/** For the mail of strangers: no links that leave the frame and no external resources. */
+export const VISITOR: FrameRights = { sandbox: '', images: 'data:' }
+/** For the recipient of the email: links open, and pictures are loaded, as in a mail program. */
+export const READER: FrameRights = {
+  sandbox: ' allow-popups allow-popups-to-escape-sandbox',
+  images: 'https: data:',
 }
 
 export interface SharedEmail {
@@ -69,25 +61,68 @@ export interface SharedEmail {
   html(): Promise<string | null>
 }
 
-/** @param framePath path of the html, which is shown if the email has one; otherwise the text is shown */
-export function sharePage(email: SharedEmail, framePath: string): string {
+interface PageOptions {
+  /** Path of the html, which is shown if the email has one; otherwise the text is shown. */
+  framePath: string
+  language: PageLanguage
+  rights: FrameRights
+}
+
+export function sharePageReply(
+  email: SharedEmail,
+  { framePath, language: { code, texts }, rights: { sandbox } }: PageOptions,
+): RawHttpReply {
   const rows = [
-    ['From', email.from],
-    ['To', email.to.join(', ')],
-    ['Cc', email.cc.join(', ')],
+    [texts.from, email.from],
+    [texts.to, email.to.join(', ')],
+    [texts.cc, email.cc.join(', ')],
   ].filter(([, text]) => text !== '')
-  const date = new Date(email.time).toUTCString()
-  const head = [...rows, ['Date', date]]
+  const head = [...rows, [texts.date, dateIn(code, email.time)]]
     .map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value!)}</dd>`)
     .join('')
   const subject = escapeHtml(email.subject)
   const content = email.hasHtml
-    ? `<iframe sandbox referrerpolicy="no-referrer" title="The email" src="${escapeHtml(framePath)}"></iframe>`
+    ? `<iframe sandbox${sandbox && `="${sandbox.trim()}"`} referrerpolicy="no-referrer" title="${texts.email}" src="${escapeHtml(framePath)}"></iframe>`
     : `<pre>${escapeHtml(email.text ?? '')}</pre>`
-  return (
-    `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${subject}</title>` +
+  const html =
+    `<!doctype html>\n<html lang="${code}"><head><meta charset="utf-8"><title>${subject}</title>` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     `<meta name="robots" content="noindex, nofollow"><style>${STYLE}</style></head>` +
-    `<body><header><h1>${subject}</h1><dl>${head}</dl></header>${content}</body></html>\n`
-  )
+    `<body><header><h1>${subject}</h1><dl>${head}</dl></header><main>${content}</main></body></html>\n`
+  return { status: 200, headers: { ...PAGE_HEADERS, 'content-language': code }, content: Buffer.from(html) }
+}
+
+function dateIn(code: string, time: number): string {
+  return new Intl.DateTimeFormat(code, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }).format(time)
+}
+
+/** Returns the html of the frame: without scripts, forms and anything that `rights` do not allow. */
+export function sharedHtmlReply(html: string, { sandbox, images }: FrameRights): RawHttpReply {
+  const policy = [
+    `sandbox${sandbox}`,
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    `img-src ${images}`,
+    'font-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; ')
+  const content = sandbox === '' ? html : withLinksOutside(html)
+  return {
+    status: 200,
+    headers: { ...PRIVATE_HEADERS, 'content-security-policy': policy },
+    content: Buffer.from(content),
+  }
+}
+
+/** Tags behind which `<base>` may stand. Their length is limited, so that a search takes linear time. */
+const HEADS = [/<head(?:\s[^>]{0,500})?>/i, /<html(?:\s[^>]{0,500})?>/i, /^\s*<!doctype[^>]{0,500}>/i]
+
+/** Lets links without a target open outside the frame. */
+function withLinksOutside(html: string): string {
+  const base = '<base target="_blank">'
+  const head = HEADS.map(tag => tag.exec(html)).find(match => match !== null)
+  const at = head ? head.index + head[0].length : 0
+  return html.slice(0, at) + base + html.slice(at)
 }

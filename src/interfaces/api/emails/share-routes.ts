@@ -16,13 +16,14 @@ import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { ApiError, invalidField, notFound, orNotFound } from '../api-error.ts'
-import { ok, pathId, type RawHttpReply, type Route } from '../route/route.ts'
+import { pageLanguage } from '../recipients/languages.ts'
+import { ok, pathId, type Route } from '../route/route.ts'
 import { parseDuration } from '../schema/duration.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import type { OwnEmailOptions } from './own-email.ts'
-import { SHARE_PAGE_HEADERS, SHARED_HTML_HEADERS, type SharedEmail, sharePage } from './share-page.ts'
+import { type SharedEmail, sharedHtmlReply, sharePageReply, VISITOR } from './share-page.ts'
 import { createSharedMail, type SharedMail } from './shared-mail.ts'
 
 interface ShareRoutesOptions {
@@ -153,10 +154,12 @@ function visitorRoutes({ store, clock }: ShareRoutesOptions, mail: SharedMail): 
       access: 'public',
       summary: 'Page of a shared email',
       replies: { 200: 'text/html' },
-      async handle({ params }) {
-        const page = sharePage(await shared(params.token!), `/s/${params.token}/html`)
-        return htmlReply(SHARE_PAGE_HEADERS, page)
-      },
+      handle: async ({ params: { token }, headers }) =>
+        sharePageReply(await shared(token!), {
+          framePath: `/s/${token}/html`,
+          language: pageLanguage([], headers['accept-language']),
+          rights: VISITOR,
+        }),
     },
     {
       method: 'GET',
@@ -167,14 +170,10 @@ function visitorRoutes({ store, clock }: ShareRoutesOptions, mail: SharedMail): 
       async handle({ params }) {
         const html = await (await shared(params.token!)).html()
         if (html === null) throw notFound('Share')
-        return htmlReply(SHARED_HTML_HEADERS, html)
+        return sharedHtmlReply(html, VISITOR)
       },
     },
   ]
-}
-
-function htmlReply(headers: RawHttpReply['headers'], html: string): RawHttpReply {
-  return { status: 200, headers, content: Buffer.from(html) }
 }
 
 /** @throws ApiError 422 */

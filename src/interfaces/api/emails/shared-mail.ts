@@ -11,13 +11,14 @@ import { mailboxText } from '../../../protocols/smtp/address.ts'
 import { decodeContent } from '../../../resources/emails/content.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
-import { personalContent } from '../../../resources/templates/personal.ts'
+import { NO_LINKS, type PersonalLinks, personalContent } from '../../../resources/templates/personal.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { boundDomain } from '../auth/bound-key.ts'
 import { requireScopes } from '../auth/credentials.ts'
 import type { ApiRequest } from '../route/route.ts'
+import type { EmailWithLinks } from '../unsubscribe/url.ts'
 import { findOwnEmail, type OwnEmailOptions } from './own-email.ts'
 import type { SharedEmail } from './share-page.ts'
 
@@ -60,7 +61,8 @@ export function createSharedMail(options: SharedMailOptions): SharedMail {
     },
     async shown({ accountId, emailId }) {
       const row = await received(accountId, emailId, null)
-      if (!row) return sentEmail(options, { accountId, emailId })
+      // the viewer must not be able to unsubscribe the recipient
+      if (!row) return sentEmail(options, { accountId, emailId }, async () => NO_LINKS)
       const { from, to, cc, subject } = inboundRowView(row)
       const { html, text } = await contentOf(find, row)
       return {
@@ -72,18 +74,24 @@ export function createSharedMail(options: SharedMailOptions): SharedMail {
   }
 }
 
-async function sentEmail(
+/**
+ * Reads a sent email for a page.
+ * @param linksOf returns the links for placeholders of the content
+ * @returns undefined if it does not exist or is outside the retention window
+ */
+export async function sentEmail(
   { store: { find }, horizonOf }: OwnEmailOptions,
   { accountId, emailId: id }: MailRef,
+  linksOf: (email: EmailWithLinks) => Promise<PersonalLinks>,
 ): Promise<SharedEmail | undefined> {
   const columns = ['sender', 'toList', 'ccList', 'subject', 'createdAt', 'scheduledAt'] as const
-  const personal = ['variables', 'broadcastId'] as const
+  const personal = ['variables', 'broadcastId', 'topicId', 'linkTermsId'] as const
   const [email] = await find('emails', [{ accountId, id }], [...columns, ...personal, 'endedAt', 'contentId'])
   if (!email || !isVisible(email, await horizonOf(accountId))) return undefined
   const [stored] = await find('contents', [{ id: email.contentId }], ['encoding', 'body'])
   if (!stored) return undefined
-  // the viewer must not be able to unsubscribe the recipient
-  const { html, text } = personalContent({ ...email, content: decodeContent(stored) }, () => '')
+  const links = await linksOf({ ...email, accountId, id })
+  const { html, text } = personalContent({ ...email, content: decodeContent(stored) }, links)
   const texts = (list: string | null) => parseStoredMailboxes(list).map(mailboxText)
   return {
     ...{ from: texts(email.sender).join(', '), to: texts(email.toList), cc: texts(email.ccList) },

@@ -70,6 +70,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /llms.txt': 'getLlmsText',
   'GET /downloads': 'downloadFile',
   'GET /l/:logo': 'getLogo',
+  'GET /v/:token': 'showEmail',
+  'GET /v/:token/html': 'showEmailHtml',
   'GET /o/:token': 'trackOpen',
   'GET /c/:token': 'followTrackedLink',
   'GET /u/:token': 'showUnsubscribePage',

@@ -82,7 +82,7 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Links',
     description: 'Links in emails and in replies. They need no credential.',
-    beginnings: ['/o', '/c', '/u', '/l', '/s', '/downloads', '/.well-known'],
+    beginnings: ['/o', '/c', '/u', '/l', '/s', '/v', '/downloads', '/.well-known'],
   },
 ]
 

@@ -201,8 +201,8 @@ const tidyPath: Middleware = (ctx, next) => {
   return next()
 }
 
-/** Paths of pixels, tracked links, unsubscribe pages, logos, shared emails and domain proofs. */
-const LINKS = /^\/(?:[oculs]|\.well-known)\//
+/** Paths of pixels, tracked links, unsubscribe pages, logos, emails in the browser and domain proofs. */
+const LINKS = /^\/(?:[oculsv]|\.well-known)\//
 
 /** A host that serves only links has neither the API nor the dashboard. */
 function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middleware {

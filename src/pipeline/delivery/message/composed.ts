@@ -22,7 +22,7 @@ import { readStoredDsn } from '../../../resources/emails/dsn.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { EmailSource } from '../../../resources/emails/email-source.ts'
 import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
-import { createFindPersonal, filledContent } from '../../../resources/templates/personal.ts'
+import { createFindPersonal, filledContent, NO_LINKS } from '../../../resources/templates/personal.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
@@ -103,7 +103,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     const owner = idKey(source.accountId)
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
-    const filled = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const filled = findPersonal(source, links?.personal(onlyRecipient(source)) ?? NO_LINKS)
     const personal = filled && withText(filled)
     if (personal && source.attachments === null && !links?.isTracked) {
       const words = splice(personal)

@@ -6,7 +6,7 @@ import {
   type RecipientQuestion,
 } from '../../../../src/pipeline/broadcasts/broadcast-recipients.ts'
 import { decodeContent } from '../../../../src/resources/emails/content.ts'
-import { personalContent } from '../../../../src/resources/templates/personal.ts'
+import { NO_LINKS, personalContent } from '../../../../src/resources/templates/personal.ts'
 import { insertRows } from '../../../kit/database.ts'
 import { finishFor, newId } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -375,7 +375,7 @@ test('sending: a missing value becomes the property’s fallback as of the start
     .executeTakeFirstOrThrow()
   const emails = await db.selectFrom('emails').selectAll().orderBy('id').execute()
   assert.equal(
-    emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, () => '').html),
+    emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, NO_LINKS).html),
     ['<p>Rome, Rome, pro, Rome</p>', '<p>your &lt;town&gt;, here, , your &lt;town&gt;</p>'],
   )
   const { broadcast } = (await broadcasts.find(accountId, id))!
@@ -441,7 +441,7 @@ test('sending: a property key with any characters is a placeholder if contacts h
     .where('id', '=', sentContentId!)
     .executeTakeFirstOrThrow()
   const emails = await db.selectFrom('emails').selectAll().orderBy('id').execute()
-  const words = emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, () => ''))
+  const words = emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, NO_LINKS))
   for (const [i, { html, text }] of words.entries()) {
     assert.ok(html!.endsWith(answerText[i]!), html!)
     assert.match(html!, i === 0 ? />R&amp;D&#847;/ : />you &amp; yours&#847;/)

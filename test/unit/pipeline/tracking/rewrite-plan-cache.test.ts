@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findLinks, type LinkPlan } from '../../../../src/pipeline/tracking/find-links.ts'
 import { createRewritePlanCache } from '../../../../src/pipeline/tracking/rewrite-plan-cache.ts'
-import { createFindPersonal, filledContent } from '../../../../src/resources/templates/personal.ts'
+import { createFindPersonal, filledContent, NO_LINKS } from '../../../../src/resources/templates/personal.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -17,7 +17,7 @@ function plansOf(html: string, recipients: Record<string, string>[]) {
   const content = { html, text: null }
   return recipients.map(values => {
     const source = { variables: JSON.stringify(values), toList: null, broadcastId: null, content }
-    const personal = filledContent(find(source, () => 'https://links.test/u/x')!)
+    const personal = filledContent(find(source, NO_LINKS)!)
     return { html: personal.html!, plan: planOf(personal) }
   })
 }

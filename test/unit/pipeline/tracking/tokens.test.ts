@@ -4,8 +4,10 @@ import { TARGET_LENGTH_MAX } from '../../../../src/pipeline/tracking/find-links.
 import {
   createClickToken,
   createOpenToken,
+  createViewToken,
   readClickToken,
   readOpenToken,
+  readViewToken,
   tokenOf,
 } from '../../../../src/pipeline/tracking/tokens.ts'
 import {
@@ -114,6 +116,7 @@ test('tokens: the mailto address fits into 64 octets and ignores case', () => {
 const kinds = [
   { kind: 'open', token: createOpenToken(keys, recipient), read: readOpenToken },
   { kind: 'click', token: createClickToken(keys, recipient, link), read: readClickToken },
+  { kind: 'view', token: createViewToken(keys, recipient), read: readViewToken },
   { kind: 'unsubscribe', token: createUnsubscribeToken(keys, subscription), read: readUnsubscribeToken },
   { kind: 'mail', token: createMailToken(keys, recipient), read: readMailToken },
 ]

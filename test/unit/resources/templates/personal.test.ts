@@ -11,12 +11,16 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('templates/personal')
 const broadcastId = newId(1)
 const URL = 'https://here.test/u/t?a=1&b=2'
+const VIEW = 'https://here.test/v/t'
 
 function recordOf(html: string | null, text: string | null, own: Record<string, string> | null = {}) {
   const variables = own && JSON.stringify(own)
   const toList = '[{"name":"Ann","address":"ann@there.test"}]'
   const content = { html, text }
-  const words = personalContent({ variables, toList, broadcastId, content }, () => URL)
+  const words = personalContent(
+    { variables, toList, broadcastId, content },
+    { unsubscribeUrl: () => URL, viewUrl: () => VIEW },
+  )
   return { html: words.html, text: words.text }
 }
 
@@ -40,9 +44,11 @@ test('personal content: derived values need not be stored', () => {
 
 test('personal content: spellings of other services work, with their fallbacks', () => {
   assert.is(
-    recordOf(null, '{{{FIRST_NAME|there}}} {{{EMAIL}}} {{{RESEND_UNSUBSCRIBE_URL}}} {{UNSUBSCRIBE_URL}}')!
-      .text,
-    `there ann@there.test ${URL} ${URL}`,
+    recordOf(
+      null,
+      '{{{FIRST_NAME|there}}} {{{EMAIL}}} {{{RESEND_UNSUBSCRIBE_URL}}} {{UNSUBSCRIBE_URL}} {{{VIEW_IN_BROWSER_URL}}}',
+    )!.text,
+    `there ann@there.test ${URL} ${URL} ${VIEW}`,
   )
 })
 
@@ -68,7 +74,7 @@ test('personal content: the unsubscribe URL is made only if used, and shared con
       filledContent(
         find(
           { variables: JSON.stringify({ a }), toList: null, broadcastId, content },
-          () => `${++requests}`,
+          { unsubscribeUrl: () => `${++requests}`, viewUrl: () => `${++requests}` },
         )!,
       ).html,
       `<p>${a}</p>`,

@@ -153,7 +153,7 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
 
 function valueFor(name: string, contact: Contact | undefined): string | undefined {
   const builtIn = builtInOf(name)
-  if (builtIn === 'unsubscribe_url') return '#'
+  if (builtIn === 'unsubscribe_url' || builtIn === 'view_in_browser_url') return '#'
   if (builtIn === 'broadcast_id' || !contact) return undefined
   if (builtIn) return contact[builtIn] ?? undefined
   const key = [name, propertyOf(name)].find(known => Object.hasOwn(contact.properties, known))
