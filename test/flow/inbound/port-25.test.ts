@@ -194,6 +194,7 @@ test('what nobody needs is not there', async t => {
     'VRFY postmaster',
     'EXPN all',
     'XCLIENT ADDR=10.0.0.1',
+    'XFORWARD NAME=x',
     'AUTH PLAIN AGEAYg==',
     'BDAT 4 LAST',
   ])

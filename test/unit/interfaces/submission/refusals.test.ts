@@ -66,6 +66,13 @@ async function setUp(
   return { client, metrics, logged, clock }
 }
 
+test('submission: a client cannot name another client as its own', async t => {
+  const { client } = await setUp(t, { admission: { signIn: async () => 'wrong' }, isTls: true })
+  assert.not.match(await client.say('EHLO program.example'), /XCLIENT|XFORWARD/)
+  for (const line of ['XCLIENT ADDR=10.0.0.1', 'XFORWARD ADDR=10.0.0.1'])
+    assert.match(await client.say(line), /^5\d\d /, line)
+})
+
 test('every negative reply is counted with the enhanced status code that the client got', async t => {
   const { client, metrics } = await setUp(t, { admission: { signIn: async () => 'wrong' } })
   const told: string[] = []
