@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
+import { POSTGRES_ONLY } from '../../kit/database.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, contentsOf, type ExpectedRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('API keys')
 let mailhorn: Mailhorn
@@ -255,5 +257,19 @@ test('API keys: the limits of access tokens are refused by name', async () => {
     }
   assert.equal(contentsOf(mailhorn).api_keys, before.api_keys)
 })
+
+test(
+  'one that another process deletes while announcements are lost is unknown after that',
+  async () => {
+    const gone = await create('deleted elsewhere')
+    const ask = () => mailhorn.call('POST', '/emails', { key: gone.token, body: {} })
+    assert.is((await ask()).status, 422)
+    mailhorn.change('delete from api_keys where name = ?', 'deleted elsewhere')
+    assert.is((await ask()).status, 422, 'it is cached')
+    mailhorn.rows("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'")
+    await until(async () => (await ask()).status === 401)
+  },
+  POSTGRES_ONLY,
+)
 
 test.run()

@@ -80,6 +80,7 @@ const FOUND: [string, (write: Write, pages: Pages) => void][] = [
     'the number of free pages in the header is wrong',
     write => write(FREELIST_COUNT_AT, Buffer.from([0, 0, 0, 1])),
   ],
+  ['the file is no database any more', write => write(0, noise(100))],
   ['the free list begins at another page', write => write(FREELIST_TRUNK_AT, Buffer.from([0, 0, 0, 2]))],
 ]
 

@@ -3,6 +3,7 @@ import { createLog, type LogLevel } from '../../../../src/lib/log.ts'
 import { createDeliveryLog } from '../../../../src/pipeline/delivery/delivery-log.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
+import type { OperatorAlertRow } from '../../../../src/store/model/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('delivery log')
@@ -55,6 +56,19 @@ test('attempts are logged at level info, delivered ones at level debug', () => {
     assert.is(lines[0]!.event, 'delivery_attempt_finished')
     assert.equal([lines[0]!.recipient, lines[0]!.attempt, lines[0]!.mx_host], ['a@there.test', 2, null])
   }
+})
+
+test('an alert is logged with the source address, or none if it is about the host', () => {
+  const { events, lines } = open()
+  const alert = { kind: 'listed', provider: 'google', mxHost: 'mx.there.test', reply: '550 listed' }
+  for (const sourceIp of ['192.0.2.1', '']) events.alertRaised({ ...alert, sourceIp } as OperatorAlertRow)
+  assert.equal(
+    lines.map(({ event, kind, source_ip }) => [event, kind, source_ip]),
+    [
+      ['operator_alert_raised', 'listed', '192.0.2.1'],
+      ['operator_alert_raised', 'listed', null],
+    ],
+  )
 })
 
 test('an error is logged with its delivery, if there is one', () => {
