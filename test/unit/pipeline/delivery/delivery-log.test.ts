@@ -3,7 +3,7 @@ import { createLog, type LogLevel } from '../../../../src/lib/log.ts'
 import { createDeliveryLog } from '../../../../src/pipeline/delivery/delivery-log.ts'
 import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/attempt-result.ts'
 import type { ClaimedDelivery } from '../../../../src/store/model/command.ts'
-import type { OperatorAlertRow } from '../../../../src/store/model/schema.ts'
+import type { OperatorAlertRow } from '../../../../src/store/model/schema/alerts.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('delivery log')
