@@ -96,7 +96,7 @@ async function firstsOf(
   audienceId: Id,
   search: string,
 ): Promise<Membership> {
-  const membership = await membershipOf(db, audienceId, [], search)
+  const membership = await membershipOf(db, audienceId, [], { search })
   if (sameId(audienceId, oldest!.id)) return membership
   return { ...membership, conditions: [...membership.conditions, { on: 'first' }] }
 }

@@ -43,6 +43,8 @@ export type Condition =
   | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
   | { on: 'flag'; flag: Flag }
   | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
+  /** Time of creation, in ms since the epoch: from the first on, and before the second. */
+  | { on: 'created'; from: number; before: number }
   /** Substring of the address or of a name. */
   | { on: 'search'; text: string }
   /** Matches addresses outside this domain. */
@@ -64,15 +66,25 @@ export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
 }
 
-/** @param search substring of the address or of a name; empty for all */
+/** What contacts are looked for by, beside filters. */
+export interface ContactSearch {
+  /** Substring of the address or of a name; empty for all contacts. */
+  search: string
+  /** Start and end of the time of their creation, in ms since the epoch. */
+  createdFrom?: number | undefined
+  createdBefore?: number | undefined
+}
+
 export async function membershipOf(
   db: Db,
   audienceId: Id,
   filters: readonly SegmentFilter[],
-  search = '',
+  { search, createdFrom = 0, createdBefore = Number.MAX_SAFE_INTEGER }: ContactSearch = { search: '' },
 ): Promise<Membership> {
   const properties = await propertiesOf(db, audienceId, filters)
   const conditions: Condition[] = search === '' ? [] : [{ on: 'search', text: foldText(search) }]
+  if (createdFrom > 0 || createdBefore < Number.MAX_SAFE_INTEGER)
+    conditions.push({ on: 'created', from: createdFrom, before: createdBefore })
   let isEmpty = false
   for (const { field, op, value } of filters) {
     const text = foldText(String(value ?? ''))
@@ -154,6 +166,11 @@ async function countSome(db: Db, propertyId: number, value: string): Promise<num
 
 function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
   if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
+  if (condition.on === 'created')
+    return eb.and([
+      eb('contacts.createdAt', '>=', condition.from),
+      eb('contacts.createdAt', '<', condition.before),
+    ])
   if (condition.on === 'first') return eb.not(eb.exists(inOlderAudience(eb)))
   if (condition.on === 'elsewhere')
     return eb(

@@ -7,16 +7,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db } from '../../store/model/schema.ts'
-import { type Membership, membershipOf, type SegmentFilter } from './filters.ts'
+import { type ContactSearch, type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { type CountedAudience, knownCount } from './known-counts.ts'
 import { CHUNK_CONTACTS, type MemberChunk, memberChunks } from './member-chunks.ts'
 
-export interface ContactQuery {
+export interface ContactQuery extends ContactSearch {
   audience: CountedAudience
   /** A contact must match all filters. */
   filters: readonly SegmentFilter[]
-  /** Substring of the address or of a name; empty for all contacts. */
-  search: string
   limit: number
   /** Number of contacts to skip; ignored when a cursor is given. */
   offset: number
@@ -43,8 +41,8 @@ export async function listContacts(
   query: ContactQuery,
   size = CHUNK_CONTACTS,
 ): Promise<ContactsFound> {
-  const { audience, filters, search, limit, offset, cursor } = query
-  const membership = await membershipOf(db, audience.id, filters, search)
+  const { audience, filters, limit, offset, cursor } = query
+  const membership = await membershipOf(db, audience.id, filters, query)
   const known = await knownCount(db, audience, membership, size)
   if (known === 0 || (known !== undefined && !cursor && offset >= known))
     return { total: known, hasMore: false, rows: [] }

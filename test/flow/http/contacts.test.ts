@@ -127,6 +127,39 @@ test('contacts are listed by subscription, in an audience and in a segment of it
   assertRefusal(wrong, invalid('unsubscribed'))
 })
 
+test('contacts are filtered by conditions of segments and by the time of their creation', async () => {
+  const id = await newAudience()
+  const path = `/audiences/${id}/contacts`
+  await make(path, { email: 'ann@there.example', properties: { city: 'Graz', plan: 'pro' } })
+  mailhorn.clock.advance(60_000)
+  const later = new Date(mailhorn.clock.now()).toISOString()
+  await make(path, { email: 'bob@there.example', properties: { city: 'Graz' } })
+  await make(path, { email: 'cid@there.example', unsubscribed: true })
+  const found = async (query: object, place = path) =>
+    emails(await call('GET', `${place}?${new URLSearchParams(query as Record<string, string>)}`))
+  const city = { field: 'properties.city', op: 'eq', value: 'GRAZ' }
+  const noPlan = { field: 'properties.plan', op: 'not_exists' }
+  const filters = JSON.stringify([city, noPlan])
+  assert.equal(await found({ filters }), ['bob@there.example'])
+  assert.equal(await found({ filters: JSON.stringify([city]), created_before: later }), ['ann@there.example'])
+  assert.equal(await found({ created_after: later }), ['cid@there.example', 'bob@there.example'])
+  assert.equal(await found({ created_after: later, unsubscribed: 'false' }), ['bob@there.example'])
+  const segment = await make(`/audiences/${id}/segments`, { name: 'Graz', filters: [city] })
+  const inSegment = `/audiences/${id}/segments/${segment.id}/contacts`
+  assert.equal(await found({ filters: JSON.stringify([noPlan]) }, inSegment), ['bob@there.example'])
+  const { total } = (await call('GET', `${path}?created_after=${later}&limit=1`)).body
+  assert.is(total, 2)
+  for (const [name, value] of [
+    ['filters', 'no JSON'],
+    ['filters', '[{"field":"town","op":"eq","value":"x"}]'],
+    ['created_after', 'yesterday'],
+  ] as const) {
+    const { status, body } = await call('GET', `${path}?${new URLSearchParams({ [name]: value })}`)
+    assert.is(status, 422)
+    assert.match(body.errors[0].path, new RegExp(`^${name}`))
+  }
+})
+
 test('an address stands in an audience once', async () => {
   const [id, other] = [await newAudience(), await newAudience()]
   await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })

@@ -26,8 +26,7 @@ import {
   newContactSchema,
   readContact,
   readContactChanges,
-  readContactQuery,
-  readMemberFilters,
+  readMemberQuery,
   readSubscriptions,
   refusedContact,
   subscriptionsSchema,
@@ -76,10 +75,9 @@ function contactListRoutes(
       query: memberQuery,
       replies: { 200: listSchema(form.schema) },
       async handle(request) {
-        const page = readContactQuery(request.query)
-        const filters = readMemberFilters(request.query)
+        const question = readMemberQuery(request.query)
         const audience = await audienceOf(store.db, request)
-        const found = await reader.listContacts({ audience, filters, ...page })
+        const found = await reader.listContacts({ audience, ...question })
         return contactList(store.db, audience.accountId, found, form)
       },
     },

@@ -4,7 +4,6 @@ import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress, searchedAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
 import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
-import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import { KEYS_MAX, PROPERTIES_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactQuery } from '../../../resources/contacts/list.ts'
 import {
@@ -17,8 +16,9 @@ import type { TopicSubscription } from '../../../resources/contacts/topic-comman
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { readCursor } from '../schema/cursor.ts'
-import { bodyReader, pageQuery, readChoice, readPage } from '../schema/read.ts'
+import { bodyReader, pageQuery, readChoice, readPage, readTimeParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { readFilters } from '../segments/schema.ts'
 
 const SEARCH_LENGTH_MAX = 254
 /** Number of audiences in which one request may place a contact. */
@@ -122,6 +122,11 @@ export const memberQuery = {
     .enum(['true', 'false'])
     .optional()
     .meta({ description: 'Only contacts who have unsubscribed, or only the others.' }),
+  filters: z.string().optional().meta({
+    description: 'JSON list of conditions like the filters of a segment; a contact must match all.',
+  }),
+  created_after: z.string().optional().meta({ description: 'ISO 8601 time or date.' }),
+  created_before: z.string().optional().meta({ description: 'ISO 8601 time or date.' }),
 }
 export const accountContactQuery = {
   ...contactQuery,
@@ -241,10 +246,21 @@ export function readContactQuery(
   return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
 }
 
-/** @throws ApiError 422 */
-export function readMemberFilters(query: URLSearchParams): SegmentFilter[] {
+/**
+ * Reads `memberQuery`.
+ * @throws ApiError 422
+ */
+export function readMemberQuery(query: URLSearchParams): Omit<ContactQuery, 'audience'> {
   const value = readChoice(query, 'unsubscribed', ['true', 'false'])
-  return value === undefined ? [] : [{ field: 'unsubscribed', op: 'eq', value }]
+  return {
+    ...readContactQuery(query),
+    filters: [
+      ...(value === undefined ? [] : [{ field: 'unsubscribed', op: 'eq', value } as const]),
+      ...readFilters(query),
+    ],
+    createdFrom: readTimeParameter(query, 'created_after'),
+    createdBefore: readTimeParameter(query, 'created_before'),
+  }
 }
 
 function readSearch(query: URLSearchParams): string {

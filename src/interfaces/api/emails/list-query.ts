@@ -1,14 +1,13 @@
 /** Reads the filters and the page of a list of emails from the query. Empty parameters count as absent. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
-import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { parseDomain, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../../resources/search/facets.ts'
 import type { SearchPage } from '../../../resources/search/list.ts'
 import { readSearchWords, type SearchWord } from '../../../resources/search/words.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { pageQuery, readPage, readParameter, withOffset } from '../schema/read.ts'
+import { pageQuery, readPage, readParameter, readTimeParameter } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 
 const text = (description: string) => z.string().optional().meta({ description })
@@ -65,8 +64,8 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
       `one of ${EMAIL_ORIGINS.join(', ')}`,
     ),
     destination: read('destination', text => text, 'a text'),
-    createdFrom: read('created_after', timeOf, TIME),
-    createdBefore: read('created_before', timeOf, TIME),
+    createdFrom: readTimeParameter(query, 'created_after'),
+    createdBefore: readTimeParameter(query, 'created_before'),
   }
 }
 
@@ -83,8 +82,6 @@ export function readEmailPage(query: URLSearchParams): SearchPage {
   return { ...readPage(query), after, before }
 }
 
-const TIME = 'an ISO 8601 date, or a time with an offset or `Z`'
-
 /** Limits the texts that are searched for in a million emails. */
 const SEARCH_CHARACTERS_MAX = 500
 
@@ -99,9 +96,4 @@ function statusOf(text: string): EmailStatus | undefined {
 function addressOf(text: string): string | undefined {
   const parsed = parseMailbox(text)
   return 'fault' in parsed ? undefined : parsed.address
-}
-
-/** A date stands for its start in UTC. */
-function timeOf(text: string): number | undefined {
-  return parseIsoTime(withOffset(text)) ?? parseIsoTime(`${text}T00:00Z`)
 }

@@ -247,6 +247,16 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
   }
 }
 
+/**
+ * Reads a query parameter with a time, in ms since the epoch; undefined if it is absent or empty. A date stands
+ * for its start in UTC.
+ * @throws ApiError 422
+ */
+export function readTimeParameter(query: URLSearchParams, name: string): number | undefined {
+  const timeOf = (text: string) => parseIsoTime(withOffset(text)) ?? parseIsoTime(`${text}T00:00Z`)
+  return readParameter(query, name, timeOf, 'an ISO 8601 date, or a time with an offset or `Z`')
+}
+
 /** Restores the `+` of an offset, which a client that does not escape it turns into a blank. */
 export function withOffset(text: string): string {
   return text.replace(/ (?=\d\d:?\d\d$)/, '+')

@@ -15,13 +15,7 @@ import type { Find } from '../../../store/reading/read.ts'
 import { ApiError, notFound, orNotFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
-import {
-  contactRefOf,
-  contactSchema,
-  memberQuery,
-  readContactQuery,
-  readMemberFilters,
-} from '../contacts/schema.ts'
+import { contactRefOf, contactSchema, memberQuery, readMemberQuery } from '../contacts/schema.ts'
 import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
@@ -69,13 +63,13 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       query: memberQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle(request) {
-        const page = readContactQuery(request.query)
-        const more = readMemberFilters(request.query)
+        const question = readMemberQuery(request.query)
         const audience = await audienceOf(store.db, request)
         const filters = JSON.parse(
           (await segmentOf(store.db, audience.id, request)).filters,
         ) as SegmentFilter[]
-        const found = await reader.listContacts({ audience, filters: [...filters, ...more], ...page })
+        const all = [...filters, ...question.filters]
+        const found = await reader.listContacts({ audience, ...question, filters: all })
         return contactList(store.db, audience.accountId, found, PLAIN_PROPERTIES)
       },
     },

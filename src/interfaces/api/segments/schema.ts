@@ -12,6 +12,7 @@ import { FILTERS_MAX, KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from '../../../
 import type { SegmentRow } from '../../../store/model/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { nameSchema } from '../audiences/schema.ts'
+import { readJson } from '../contacts/import-schema.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -64,6 +65,14 @@ export const segmentCountSchema = z.object({
 /** @throws ApiError 422 naming the field at fault */
 export function readFilterQuestion(body: unknown): SegmentFilter[] {
   return filtersOf(readQuestion(body).filters ?? [])
+}
+
+/**
+ * Reads the parameter `filters`, whose value is JSON like the filters of a segment.
+ * @throws ApiError 422 naming the field at fault
+ */
+export function readFilters(query: URLSearchParams): SegmentFilter[] {
+  return filtersOf(readJson('filters', query.get('filters') || null, filtersSchema) ?? [])
 }
 
 /** @throws ApiError 422 naming the field at fault */
