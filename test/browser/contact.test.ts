@@ -66,6 +66,30 @@ test('the segments that it matches are named, and lead to their contacts', async
   await page.goBack()
 })
 
+test('contacts are filtered by conditions and by day, which a link keeps', async () => {
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path.replace(/\/contacts\/.*$/, '')}`)
+  const row = page.getByRole('row').filter({ hasText: ADDRESS })
+  const filter = async (city: string) => {
+    await button('Conditions …').click()
+    await page.getByLabel('Field of condition 1').selectOption({ label: 'city' })
+    await page.getByLabel('Value of condition 1').fill(city)
+    await button('Show contacts').click()
+  }
+  await row.waitFor()
+  await filter('graz')
+  await page.getByRole('heading', { name: 'No results' }).waitFor()
+  await filter('vienna')
+  await row.waitFor()
+  await page.reload()
+  await page.getByText('Conditions: city is “vienna”').waitFor()
+  await row.waitFor()
+  await button('Remove filter Conditions: city is “vienna”').click()
+  await button('Any date').click()
+  await button('Last 7 days').click()
+  await page.getByText(/^Added: /).waitFor()
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+})
+
 test('its emails and their events stand in one timeline, by page, and lead to the emails', async () => {
   await page.getByRole('heading', { name: ADDRESS }).waitFor()
   const activity = card('Activity')

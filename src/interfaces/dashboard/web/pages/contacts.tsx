@@ -5,6 +5,7 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Audience, Contact, List, Segment } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../components/controls.tsx'
+import { DateRange, rangeIn } from '../components/date-range.tsx'
 import { confirm, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { say } from '../components/feedback.tsx'
@@ -16,6 +17,7 @@ import { Mark } from '../components/show.tsx'
 import { contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
 import { counted } from '../labels/numbers.ts'
 import { contactPlace } from '../labels/places.ts'
+import { Conditions, ContactChips } from './contact-filters.tsx'
 
 const WHAT_REMOVING_MEANS =
   'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe them instead.'
@@ -32,7 +34,10 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
   const segment = query.get('segment')
   const place = segment === '' ? '' : `/segments/${segment}`
   const found = usePaged<Contact>(`/audiences/${audience.id}${place}/contacts`, query, {
-    filters: { q: query.get('q'), unsubscribed: query.get('unsubscribed') },
+    filters: {
+      ...{ q: query.get('q'), unsubscribed: query.get('unsubscribed'), filters: query.get('filters') },
+      ...rangeIn(query),
+    },
     on: 'contact.',
   })
   const list = { ...found, isFiltered: found.isFiltered || segment !== '' }
@@ -66,7 +71,7 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
       >
         <FilterBar
           query={query}
-          names={['unsubscribed', 'segment']}
+          names={['unsubscribed', 'segment', 'filters', 'created_after', 'created_before']}
           search={
             <>
               <Search query={query} label="Search email or name" />
@@ -85,7 +90,10 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
               options={segments.map(({ id, name }) => [id, name] as const)}
             />
           )}
+          <Conditions audience={audience} query={query} />
+          <DateRange query={query} />
         </FilterBar>
+        <ContactChips query={query} />
         <ChosenActs rows={rows} selection={selection} onChanged={changed} />
       </ResourceList>
       {open && (

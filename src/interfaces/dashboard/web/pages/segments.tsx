@@ -87,13 +87,14 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   )
 }
 
-function filterWords({ field, op, value }: SegmentFilter): string {
+/** Formats a condition, such as `city is “Graz”`. */
+export function filterWords({ field, op, value }: SegmentFilter): string {
   const name = FIELDS[field] ?? field.replace(/^properties\./, '')
   return COMPARES_NOTHING.has(op) ? `${name} ${OPS[op]}` : `${name} ${OPS[op]} “${value}”`
 }
 
 const NEW_FILTER: SegmentFilter = { field: 'email', op: 'eq', value: '' }
-const FIRST_FILTERS = [NEW_FILTER]
+export const FIRST_FILTERS = [NEW_FILTER]
 
 interface SegmentDialogProps {
   audience: Pick<Audience, 'id'>
@@ -152,7 +153,7 @@ interface FilterFieldsProps {
   onFilters: (filters: SegmentFilter[]) => void
 }
 
-function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
+export function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
   const properties = useLoad<List<{ key: string }>>(`/audiences/${audience.id}/properties`)
   const fields = [
     ...Object.entries(FIELDS),
@@ -217,7 +218,7 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
 }
 
 /** Live count of matching contacts while the filters are edited. */
-function LiveCount({ path, filters }: { path: string; filters: readonly SegmentFilter[] }) {
+export function LiveCount({ path, filters }: { path: string; filters: readonly SegmentFilter[] }) {
   const [found, setFound] = useState<number>()
   const asked = JSON.stringify({ filters })
   useEffect(() => {
