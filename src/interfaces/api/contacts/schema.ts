@@ -18,7 +18,7 @@ import { invalidParameter } from '../schema/broken-rule.ts'
 import { readCursor } from '../schema/cursor.ts'
 import { bodyReader, pageQuery, readChoice, readPage, readTimeParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
-import { readFilters } from '../segments/schema.ts'
+import { readFilters } from './filter-schema.ts'
 
 const SEARCH_LENGTH_MAX = 254
 /** Number of audiences in which one request may place a contact. */
