@@ -248,7 +248,8 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
 }
 
 /**
- * Reads a query parameter with a time, in ms since the epoch; undefined if it is absent or empty. A date stands
+ * Reads a query parameter with a time, in ms since the epoch; undefined if it is absent or empty. A date
+ * stands
  * for its start in UTC.
  * @throws ApiError 422
  */
