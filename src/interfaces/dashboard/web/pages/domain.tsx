@@ -13,6 +13,7 @@ import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
 import { DOMAIN_WORDS, recordsLeft } from '../labels/status.ts'
 import { AutoconfigureDialog } from './autoconfigure.tsx'
+import { DomainBrandingCard } from './domain-branding.tsx'
 import { DomainClaimCard } from './domain-claim.tsx'
 import { DomainKeysCard } from './domain-keys.tsx'
 import { DomainRecords, RecordBox } from './domain-records.tsx'
@@ -79,7 +80,10 @@ export function DomainPage({ params: { id } }: PageProps) {
       </Card>
       <div class="halves">
         <SettingsCard domain={domain.data} put={domain.put} />
-        <DomainKeysCard id={domain.data.id} />
+        <div class="stack">
+          <DomainKeysCard id={domain.data.id} />
+          <DomainBrandingCard domain={domain.data} put={domain.put} />
+        </div>
       </div>
       <DeleteCard domain={domain.data} />
       {isConfiguring && (
