@@ -14,6 +14,7 @@ const ANSWERED = [
   'POST /installation/backups/run',
   'POST /installation/backups/verify',
   'PUT /installation/mode',
+  'POST /installation/smtp-test',
   'POST /setup/checks',
   'POST /setup/plan',
   'POST /u/:token',

@@ -163,6 +163,7 @@ for (const [what, list] of [
     assert.equal(readUnsubscribeToken(secrets, token!), {
       ...{ accountId, address: 'ann@there.test', topicId: null, broadcastId: null },
       ...list,
+      ...(!('broadcastId' in list) && { senderDomain: 'here.test' }),
     })
     assert.is(subject, token)
     assert.equal(readMailToken(secrets, mailToken!), { emailId, ordinal: 0 })

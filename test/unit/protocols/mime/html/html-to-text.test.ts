@@ -27,6 +27,8 @@ const cases: [what: string, html: string, text: string | undefined][] = [
     '<table><tr><th>Item<th>Price<tr><td>Hat</td><td>$5</td></tr></table>',
     'Item | Price\nHat | $5',
   ],
+  ['a head cell after one that is not closed', '<table><tr><td>a<th>b</table>', 'a | b'],
+  ['cells that are not closed', '<table><tr><td>a<td>b<tr><td>c</table>', 'a | b\nc'],
   ['cells with paragraphs', '<table><tr><td><p>Hat</p></td><td><p>$5</p></td></tr></table>', 'Hat | $5'],
   [
     'short cells with line breaks',

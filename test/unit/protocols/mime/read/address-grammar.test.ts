@@ -93,4 +93,9 @@ test('the reader of received mail finds an address in every list that names any'
   assert.ok(lists > 500, `${lists} lists`)
 })
 
+test('a display name has no spaces around it, also if they are encoded', () => {
+  const { head } = readHead(Buffer.from('From: =?utf-8?q?_Ann__Doe_?= <ann@x.example>\r\n\r\n'))
+  assert.equal(addressesOf(head, 'from'), [{ name: 'Ann Doe', address: 'ann@x.example' }])
+})
+
 test.run()

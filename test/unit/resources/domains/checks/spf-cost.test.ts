@@ -37,6 +37,8 @@ for (const [text, lookUps, voids, ...codes] of [
   ['v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 exp=why.test ~all', 0, 0],
   ['v=spf1 include:flat.test ~all', 1, 0],
   ['v=spf1 include:nested.test ~all', 5, 0],
+  ['V=SPF1 INCLUDE:flat.test ~ALL', 1, 0],
+  ['v=spf1 Redirect=flat.test', 1, 0],
   ['v=spf1 redirect=nested.test', 5, 0],
   ['v=spf1 redirect=nested.test -all', 0, 0],
   ['v=spf1 include:onward.test -all', 2, 0],
