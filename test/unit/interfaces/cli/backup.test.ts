@@ -178,6 +178,10 @@ test('restore: mail that was due is held, and the key comes with its passphrase'
   )
   assert.match(calm.out, /^The secret key was restored\.$/m)
   assert.ok(existsSync(join(parent, 'calm', 'secret.key')))
+  assert.equal(
+    readdirSync(join(parent, 'calm')).filter(name => /restoring|-wal|-shm/.test(name)),
+    [],
+  )
   await send('a@there.test')
   await send('b@there.test', 'c@there.test')
   await json('backup', backups, '--with-secret-key')

@@ -52,6 +52,16 @@ test('results wait while the store is unavailable, until their lease ends', asyn
   assert.equal([done, clock.timerCount], [['StorageUnavailable'], 0])
 })
 
+test('a stop does not wait for the lease while the store is unavailable', async () => {
+  const { recorder, clock, done } = open(() => Promise.reject(new StorageUnavailable('full')))
+  void recorder.record(attempt(null), clock.now() + 60_000)
+  await settled()
+  const stopped = recorder.stop()
+  clock.advance(1_000)
+  await stopped
+  assert.equal(done, ['StorageUnavailable'])
+})
+
 test('a recorder with a thousand results is full, and says once that it has room', async () => {
   const stored = Promise.withResolvers<string>()
   const { recorder, clock, done } = open(() => stored.promise)

@@ -251,4 +251,17 @@ test('sessions are independent: a failure leaves others usable', async t => {
   assert.equal(short(await other.send(mailTo('ok'))), ['accepted 250'])
 })
 
+test('an error of ours ends the transaction with it, and closes the connection', async t => {
+  const mx = await t.using(startFakeMx())
+  const session = await dial(t, mx)
+  await session.send(mailTo('ok'))
+  const broken = () => {
+    throw new Error('a mistake of ours')
+  }
+  const error = await session.send(mailTo('ok'), broken).catch(reason => reason)
+  assert.instance(error, Error)
+  assert.is(error.message, 'a mistake of ours')
+  assert.is(session.alive, false)
+})
+
 test.run()
