@@ -12,6 +12,7 @@ interface Answer {
 
 /** Media type of responses that return uploaded bytes. */
 const ANY_TYPE = '*/*'
+const PAGE = 'text/html'
 /** The reader of schemas drops a key of this name from any record. */
 const PASSED_OVER = '__proto__'
 
@@ -30,12 +31,20 @@ export async function assertAsDescribed(method: string, target: string, answer: 
   if (reply === undefined) return fail('its description knows no such answer')
   const type = headers.get('content-type')
   if (typeof reply === 'string') {
-    if (reply !== ANY_TYPE && !type?.startsWith(reply)) fail(`the type is ${type}, not ${reply}`)
+    // a range such as `image/*`
+    if (reply !== ANY_TYPE && !type?.startsWith(reply.replace(/\*$/, '')))
+      fail(`the type is ${type}, not ${reply}`)
     return
   }
+  if (status >= 400 && isRefusalPage(route, type)) return
   if (type !== 'application/json; charset=utf-8') fail(`the type is ${type}, not JSON`)
   const fault = faultOf(reply, body)
   if (fault) fail(`${fault}\n${JSON.stringify(body).slice(0, 2_000)}`)
+}
+
+/** Browsers get refusals of pages as pages. */
+function isRefusalPage(route: Route | undefined, type: string | null): boolean {
+  return route?.replies[200] === PAGE && type?.startsWith(PAGE) === true
 }
 
 /** Returns how a body differs from its schema. A field that parsing drops is not described. */
