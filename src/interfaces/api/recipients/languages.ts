@@ -24,7 +24,7 @@ const TEXTS = { en, cs, da, de, es, fi, fr, it, ja, nb, nl, pl, pt, sv, tr, uk, 
 type Language = keyof typeof TEXTS
 export const LANGUAGES = Object.keys(TEXTS) as Language[]
 
-/** PageTexts for languages that are close to another one. */
+/** Languages whose readers also read another one that has texts. */
 const SUBSTITUTES: Readonly<Record<string, Language>> = { no: 'nb', nn: 'nb', '*': 'en' }
 
 export interface PageLanguage {
