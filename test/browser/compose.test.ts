@@ -1,3 +1,5 @@
+import { truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { axeFindings, sideways, startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
@@ -5,6 +7,7 @@ import { buildDashboard } from '../kit/dashboard.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { keyboardOf } from '../kit/hand.ts'
 import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
+import { tempFolder } from '../kit/store.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 
@@ -224,12 +227,17 @@ test('Compose, files: warnings of the API are shown, and a file that is lost by 
   await button('Discard changes').first().click()
 })
 
-test('Compose, files: more than fits is said before it is sent', async () => {
+test('Compose, files: more than fits is said before it is sent', async t => {
+  const { path: folder } = await t.using(tempFolder())
   await open()
   await page.getByText('Up to 100 files, together 30 MB.').waitFor()
-  const big = Buffer.alloc(16_000_000)
-  for (const name of ['1.bin', '2.bin'])
-    await field('Attachments').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer: big }])
+  // files on the disk, since others go through the protocol of the browser
+  for (const name of ['1.bin', '2.bin']) {
+    const path = join(folder, name)
+    writeFileSync(path, '')
+    truncateSync(path, 16_000_000)
+    await field('Attachments').setInputFiles(path)
+  }
   await page.getByText('The files are too large: 32.0 MB together.').waitFor()
   await button('Remove 2.bin').click()
   await page.getByText('The files are too large').waitFor({ state: 'detached' })
