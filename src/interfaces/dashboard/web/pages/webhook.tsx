@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { type Loaded, useLoad } from '../api/load.ts'
 import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
 import { Button, Choose, Switch } from '../components/controls.tsx'
 import { confirm, confirmRemoval, FormDialog, useAct, useChange } from '../components/dialog.tsx'
@@ -55,32 +55,40 @@ export function WebhookPage({ params: { id } }: PageProps) {
       </Head>
       <Subscription webhook={webhook.data} put={webhook.put} />
       <Signatures webhook={webhook.data} put={webhook.put} />
+      <Deliveries of={deliveries} />
+      {/* last, since it comes late and is long */}
       {deliveries.data && (
         <VerifyCard
           webhook={webhook.data}
           delivery={deliveries.data.data.find(({ attempts }) => attempts > 0)}
         />
       )}
-      <Card
-        title="Recent deliveries"
-        lead="The latest 50 events sent to this endpoint and its responses."
-        flush
-      >
-        {!deliveries.data && <Pending of={deliveries} />}
-        {deliveries.data?.data.length === 0 && (
-          <Empty icon="webhooks" title="No deliveries yet">
-            Send a test event to see how your endpoint responds.
-          </Empty>
-        )}
-        {deliveries.data?.data.map(delivery => (
-          <Delivery key={delivery.id} delivery={delivery} reload={deliveries.reload} />
-        ))}
-      </Card>
       {isTesting && (
         <TestDialog webhook={webhook.data} onClose={() => setTesting(false)} onSent={deliveries.reload} />
       )}
       {secret && <NewSecret secret={secret} onClose={() => setSecret(undefined)} />}
     </>
+  )
+}
+
+function Deliveries({ of }: { of: Loaded<List<WebhookDelivery>> }) {
+  const recent = of.data?.data
+  return (
+    <Card
+      title="Recent deliveries"
+      lead="The latest 50 events sent to this endpoint and its responses."
+      flush
+    >
+      {!recent && <Pending of={of} />}
+      {recent?.length === 0 && (
+        <Empty icon="webhooks" title="No deliveries yet">
+          Send a test event to see how your endpoint responds.
+        </Empty>
+      )}
+      {recent?.map(delivery => (
+        <Delivery key={delivery.id} delivery={delivery} reload={of.reload} />
+      ))}
+    </Card>
   )
 }
 
