@@ -3,7 +3,7 @@
  * so that a list with a million entries does not block it.
  */
 import type { SelectQueryBuilder } from 'kysely'
-import type { Id } from '../../lib/ids.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
 import { cutFound, type ListPage } from './list-page.ts'
 
 /** A list as queries over a table whose `id` column is in the order of creation. */
@@ -67,10 +67,13 @@ function walkOf<Q, C extends string>(
   const beyond = direction === 'desc' ? '<' : '>'
   const [atMost, upTo] = direction === 'desc' ? (['<=', '>='] as const) : (['>=', '<='] as const)
   const [start, end] = direction === 'desc' ? [range?.newest, range?.oldest] : [range?.oldest, range?.newest]
+  /** Whether the scan has passed the start. A cursor may lie before it. */
+  const isPast = (id: Id) =>
+    !start || (direction === 'desc' ? idKey(id) <= idKey(start) : idKey(id) >= idKey(start))
   /** Sets one bound on each side: of two, SQLite seeks by the first, and would begin at the start again. */
   const within = ({ from, to = end }: Chunk): Entries => {
     let those = entries() as unknown as Entries
-    if (from) those = those.where('id', beyond, from)
+    if (from && isPast(from)) those = those.where('id', beyond, from)
     else if (start) those = those.where('id', atMost, start)
     return to ? those.where('id', upTo, to) : those
   }

@@ -62,6 +62,18 @@ test('chunked scan: pages towards newer entries end at the newest of the range',
   assert.is(found.hasMore, false)
 })
 
+for (const [side, place, expected] of [
+  ['older', ENTRY_COUNT - 1, [20_000, 19_999]],
+  ['newer', 0, [10_001, 10_000]],
+] as const)
+  test(`chunked scan: towards ${side} entries, a cursor before the range begins at its edge`, async t => {
+    const { ids, listing } = await scene(t)
+    const range = { oldest: ids[10_000]!, newest: ids[20_000]! }
+    const cursor = { id: ids[place]!, side }
+    const found = await scanInChunks({ ...listing, range }, { ...PAGE, cursor }, true)
+    assert.equal(found.keys.map(idKey), keysOf(ids, expected))
+  })
+
 test('chunked scan: each read has one bound on each side, since SQLite seeks by the first', async t => {
   const { ids, listing, statements } = await scene(t)
   const range = { oldest: ids[1]!, newest: ids[ENTRY_COUNT - 2]! }
