@@ -24,7 +24,6 @@ export function smtpTestRoutesOf(
   const { mailHost, smtp, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
   stack.defer(resolver.close)
-  const usual = createClientContext(readAuthorities(config.delivery.caFile))
   return smtpTestRoutes({
     ...smtpAccess(mailHost, smtp),
     addressesOf: host => addressesOf(resolver, host),
@@ -34,7 +33,8 @@ export function smtpTestRoutesOf(
       const { cert } = security.certificates.current()
       const { issuer, subject } = new X509Certificate(cert)
       const isSelfSigned = issuer === subject
-      return { isSelfSigned, secureContext: isSelfSigned ? createClientContext([cert]) : usual }
+      const trusted = isSelfSigned ? [cert] : readAuthorities(config.delivery.caFile)
+      return { isSelfSigned, secureContext: createClientContext(trusted) }
     },
     async findSender(key) {
       if (!accessTokens.isMeant(key)) return (await apiKeys.find(key))?.accountId

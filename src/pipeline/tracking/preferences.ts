@@ -89,15 +89,7 @@ async function senderOf(db: Db, { accountId, broadcastId, senderDomain }: Subscr
         .executeTakeFirst()
     : undefined
   const mailbox = broadcast && parseStoredMailboxes(broadcast.sender)[0]
-  return pageSender(db, accountId, { domain: senderDomain, ...mailbox })
-}
-
-/** @param from name and domain of the mailbox in `From`, as far as they are known */
-export async function pageSender(
-  db: Db,
-  accountId: Id,
-  { name, domain }: { name?: string | null; domain: string | undefined },
-): Promise<PageSender> {
+  const { name, domain } = { name: undefined, domain: senderDomain, ...mailbox }
   const brand = (domain !== undefined && (await findBrand(db, accountId, domain))) || NO_BRAND
   return { ...brand, name: brand.name ?? (name || domain) }
 }

@@ -37,13 +37,13 @@ export function viewRoutes({ secrets, store, horizonOf }: ViewRoutesOptions): Ro
   }
   const show = async (
     request: Visit,
-    reply: (email: SharedEmail, language: PageLanguage) => RawHttpReply | Promise<RawHttpReply>,
+    reply: (email: SharedEmail, language: () => Promise<PageLanguage>) => Promise<RawHttpReply>,
   ): Promise<RawHttpReply> => {
     const ref = readViewToken(secrets, tokenOf(request.params.token!))
     if (!ref) return brokenLink(request)
     const email = await sentEmail({ store, horizonOf }, ref, linksOf)
-    const language = await languageFor(request, ref)
-    return email ? reply(email, language) : gone(language)
+    const language = () => languageFor(request, ref)
+    return email ? reply(email, language) : gone(await language())
   }
   return [
     {
@@ -53,10 +53,10 @@ export function viewRoutes({ secrets, store, horizonOf }: ViewRoutesOptions): Ro
       summary: 'Page with an email of a broadcast, for its recipient',
       replies: { 200: 'text/html' },
       handle: request =>
-        show(request, (email, language) =>
+        show(request, async (email, language) =>
           sharePageReply(email, {
             framePath: `/v/${tokenOf(request.params.token!)}/html`,
-            language,
+            language: await language(),
             rights: READER,
           }),
         ),
@@ -70,7 +70,7 @@ export function viewRoutes({ secrets, store, horizonOf }: ViewRoutesOptions): Ro
       handle: request =>
         show(request, async (email, language) => {
           const html = await email.html()
-          return html === null ? gone(language) : sharedHtmlReply(html, READER)
+          return html === null ? gone(await language()) : sharedHtmlReply(html, READER)
         }),
     },
   ]

@@ -248,9 +248,8 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
 }
 
 /**
- * Reads a query parameter with a time, in ms since the epoch; undefined if it is absent or empty. A date
- * stands
- * for its start in UTC.
+ * Reads a query parameter with a time. A date stands for its start in UTC.
+ * @returns ms since the epoch; undefined if the parameter is absent or empty
  * @throws ApiError 422
  */
 export function readTimeParameter(query: URLSearchParams, name: string): number | undefined {

@@ -103,7 +103,9 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     const owner = idKey(source.accountId)
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
-    const filled = findPersonal(source, links?.personal(onlyRecipient(source)) ?? NO_LINKS)
+    // only content with variables is personal, and then has one recipient
+    const isPersonal = source.variables !== null
+    const filled = isPersonal && findPersonal(source, links?.personal(onlyRecipient(source)) ?? NO_LINKS)
     const personal = filled && withText(filled)
     if (personal && source.attachments === null && !links?.isTracked) {
       const words = splice(personal)
