@@ -23,6 +23,8 @@ test.before(async () => {
     mxPort: mx.port,
     env: {
       MAILHORN_DNS_ADDRESSES: '203.0.113.1',
+      // an address behind NAT, which has no reverse name: the public one is examined
+      MAILHORN_DELIVERY_SOURCE_IPS: '127.0.0.1',
       MAILHORN_SMTP_INBOUND_LISTEN: '',
       MAILHORN_DOCTOR_PROBES: 'big.test',
       MAILHORN_DOCTOR_BLOCKLISTS: 'bl.test,other.test,gone.test',
