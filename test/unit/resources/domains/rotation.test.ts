@@ -63,9 +63,10 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
       },
     } as Pick<Resolver, 'txt'> as Resolver,
   })
+  const logged: { event: string; domain: string; selector: string; key: string }[] = []
   const options = {
     ...{ ...store, clock, newId, secrets, generateKey },
-    log: createLog('fatal'),
+    log: createLog('info', { write: line => void logged.push(JSON.parse(line)) }),
     mailHost: MAIL_HOST,
     laboratory: false,
     resolvers: [resolverOf('one'), resolverOf('other')],
@@ -85,7 +86,7 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
   const keysOf = async (id: Id) => (await findDomain(store.db, accountId, id))!.keys
   const states = async (id: Id) =>
     (await keysOf(id)).map(key => `${key.slot} ${keyState(key)} ${key.publicKey}`)
-  return { ...store, ...post, domains, accountId, sight, round, verified, keysOf, states }
+  return { ...store, ...post, domains, accountId, sight, round, verified, keysOf, states, logged }
 }
 
 test('DKIM rotation: keys rotate on schedule and selectors keep their tokens', async t => {
@@ -129,6 +130,27 @@ test('DKIM rotation: every change of a key is announced, so that no thread signs
     before = after
   }
   assert.equal(changed, [true, true, true, true, false])
+})
+
+test('DKIM rotation: the log names each step of a key', async t => {
+  const { verified, round, clock, keysOf, logged } = await open(t)
+  const { id, name } = await verified('here.test')
+  for (const ms of [180 * DAY_MS, 7 * DAY_MS + HOUR_MS, DAY_MS]) {
+    clock.advance(ms)
+    await round()
+  }
+  const keys = await keysOf(id)
+  const steps = logged.map(({ event, domain, selector }) => {
+    assert.is(domain, name)
+    return `${event} ${keys.find(({ token }) => token === selector)?.slot}`
+  })
+  assert.equal(steps.sort(), [
+    'dkim_key_activated 2',
+    'dkim_key_published 1',
+    'dkim_key_published 3',
+    'dkim_key_revoked 1',
+    'dkim_key_revoked 3',
+  ])
 })
 
 test('DKIM rotation: a requested rotation happens once', async t => {
