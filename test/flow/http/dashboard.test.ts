@@ -10,7 +10,8 @@ let mailhorn: Mailhorn
 let cookie: string
 test.before(async () => {
   buildDashboard()
-  mailhorn = await startMailhorn()
+  // one limit is off, the others are as shipped
+  mailhorn = await startMailhorn({ env: { MAILHORN_FEEDBACK_PAUSE_COMPLAINTS: 'none' } })
   cookie = `mailhorn_session=${openSession(mailhorn, 'cookie')}`
 })
 test.after(() => mailhorn.close())
@@ -155,6 +156,10 @@ test('says what the installation is', async () => {
     ['us-west-2'],
   )
   assert.ok(body.plans.includes('scale'))
+  assert.equal(body.rate_limits, {
+    bounces: { alert: 0.05, hold: 0.1 },
+    complaints: { alert: 0.001, hold: null },
+  })
 })
 
 test('lists where somebody is signed in, and ends what they name', async () => {
