@@ -61,13 +61,13 @@ const functions = {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
-  listContacts: (question: ContactQuery) => listContacts(db, question),
-  listAccountContacts: (question: AccountContactsQuery) => listAccountContacts(db, question),
+  listContacts: (question: ContactQuery) => listContacts(db, clock.now(), question),
+  listAccountContacts: (question: AccountContactsQuery) => listAccountContacts(db, clock.now(), question),
   listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
   forecastRecipients: (question: ForecastQuestion) => forecastRecipients(db, clock, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
-    countMembers(db, audience, filters),
-  exportContacts: (question: ExportQuery) => exportContacts(db, question),
+    countMembers(db, clock.now(), audience, filters),
+  exportContacts: (question: ExportQuery) => exportContacts(db, clock.now(), question),
   listRequests: (query: RequestQuery) => listRequests(db, query),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
   viewQueue: createQueueStatsCache({

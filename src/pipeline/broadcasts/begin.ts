@@ -62,7 +62,7 @@ export const beginCommands = {
     if (row?.status !== 'sending' || row.sentContentId === null || row.countedAt !== null) return
     const fault = await broadcastFaultOf(tx, row)
     if (fault) return failBroadcast(tx, row, fault, input.now)
-    const page = await membersAfter(tx, row)
+    const page = await membersAfter(tx, row, input.now)
     const ids = page.members.map(({ id }) => id).filter(id => order(id, row.toContactId) <= 0)
     await storePages(tx, input.id, ids)
     const isLast = page.next === null || order(page.next, row.toContactId) >= 0
@@ -148,11 +148,11 @@ async function lastContactOf({ db }: Tx, audienceId: Id): Promise<Id | null> {
   return last?.id ?? null
 }
 
-function membersAfter({ db }: Tx, row: BroadcastRow): Promise<MemberPage> {
-  const { audienceId, filters, lastContactId } = row
+function membersAfter({ db }: Tx, row: BroadcastRow, now: number): Promise<MemberPage> {
+  const { audienceId, filters, lastContactId, startedAt } = row
   return filters === null
     ? audienceMembers(db, { id: audienceId }, lastContactId, MEMBERS_PER_COMMAND_MAX)
-    : segmentMembers(db, { audienceId, filters }, lastContactId, MEMBERS_PER_COMMAND_MAX)
+    : segmentMembers(db, { audienceId, filters }, startedAt ?? now, lastContactId, MEMBERS_PER_COMMAND_MAX)
 }
 
 async function storePages({ db, rows }: Tx, broadcastId: Id, ids: readonly Id[]): Promise<void> {

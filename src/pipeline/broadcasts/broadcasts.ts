@@ -201,16 +201,16 @@ export class Broadcasts {
   }
 }
 
-type Links = Pick<BroadcastsOptions, 'db' | 'linkBase' | 'simulatorDomains'>
+type Links = Pick<BroadcastsOptions, 'db' | 'clock' | 'linkBase' | 'simulatorDomains'>
 
 /** Refuses links that recipients cannot open: a reader who cannot unsubscribe marks the mail as spam. */
 async function refuseLinks(
-  { db, linkBase, simulatorDomains }: Links,
+  links: Links,
   accountId: Id,
   to: Pick<BroadcastFields, 'audienceId' | 'segmentId'>,
 ): Promise<Refusal | undefined> {
-  const fault = linkFault(linkBase)
-  if (!fault || !(await reachesPeople(db, { accountId, ...to }, simulatorDomains))) return undefined
+  const fault = linkFault(links.linkBase)
+  if (!fault || !(await reachesPeople(links, { accountId, ...to }))) return undefined
   return { refused: 'wrong_state', message: fault }
 }
 
@@ -231,15 +231,12 @@ async function senderFindings(db: Db, { accountId, sender }: StoredBroadcast): P
   return [{ rule: 'sender_domain', severity: 'error', part: 'from', line: null, message: refusal.message }]
 }
 
-async function linkFindings(
-  { db, linkBase, simulatorDomains }: Links,
-  broadcast: StoredBroadcast,
-): Promise<LintFinding[]> {
+async function linkFindings(links: Links, broadcast: StoredBroadcast): Promise<LintFinding[]> {
   const about = { part: 'links', line: null } as const
-  const fault = linkFault(linkBase)
-  if (fault && (await reachesPeople(db, broadcast, simulatorDomains)))
+  const fault = linkFault(links.linkBase)
+  if (fault && (await reachesPeople(links, broadcast)))
     return [{ ...about, rule: 'unreachable_links', severity: 'error', message: fault }]
-  const warning = linkWarning(linkBase)
+  const warning = linkWarning(links.linkBase)
   return warning ? [{ ...about, rule: 'weak_links', severity: 'warning', message: warning }] : []
 }
 
@@ -305,15 +302,14 @@ interface Recipients {
 
 /** Whether the broadcast has a member outside the simulator. The command refuses an unknown audience. */
 async function reachesPeople(
-  db: Db,
+  { db, clock, simulatorDomains }: Links,
   { accountId, audienceId, segmentId }: Recipients,
-  simulatorDomains: ReadonlySet<string>,
 ): Promise<boolean> {
   const segment = segmentId && (await findSegment(db, accountId, segmentId))
   const whole = segmentId && !segment ? segmentId : audienceId
-  if (segment) return hasMemberElsewhere(db, segment, simulatorDomains)
+  if (segment) return hasMemberElsewhere(db, clock.now(), segment, simulatorDomains)
   if (!whole || !(await findAudience(db, accountId, whole))) return false
-  return hasMemberElsewhere(db, { audienceId: whole, filters: null }, simulatorDomains)
+  return hasMemberElsewhere(db, clock.now(), { audienceId: whole, filters: null }, simulatorDomains)
 }
 
 function findSegment(db: Db, accountId: Id, id: Id) {

@@ -46,7 +46,7 @@ export async function forecastRecipients(
   size?: number,
 ): Promise<RecipientForecast | undefined> {
   const { accountId } = broadcast
-  const membership = await membersOf(db, broadcast)
+  const membership = await membersOf(db, clock.now(), broadcast)
   if (!membership) return undefined
   const counts = new Map<string, number>()
   const isComplete = await countInChunks(db, clock, { membership, broadcast, counts, size })
@@ -97,6 +97,7 @@ async function countInChunks(
 
 async function membersOf(
   db: Db,
+  now: number,
   { accountId, audienceId, segmentId }: ForecastQuestion['broadcast'],
 ): Promise<Membership | undefined> {
   if (segmentId === null) return everybodyOf(audienceId)
@@ -106,5 +107,5 @@ async function membersOf(
     .where('accountId', '=', accountId)
     .where('id', '=', segmentId)
     .executeTakeFirst()
-  return segment && membershipOf(db, audienceId, JSON.parse(segment.filters) as SegmentFilter[])
+  return segment && membershipOf(db, audienceId, JSON.parse(segment.filters) as SegmentFilter[], now)
 }

@@ -5,6 +5,7 @@
  */
 
 import { type Id, sameId } from '../../lib/ids.ts'
+import { noteActivity } from '../../resources/events/contact-activity.ts'
 import { countEvent, type EmailOrigin } from '../../resources/events/metrics.ts'
 import { type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/model/command.ts'
@@ -80,6 +81,8 @@ async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
     const type = typeOf(entry)
     const counted = { accountId, type, data: {}, at: entry.lastAt, times: judged.people }
     countEvent(tx, { ...counted, isRepeated: !isFirst }, { ...email, simulated: delivery.simulated })
+    const time = link < 0 ? 'lastOpenedAt' : 'lastClickedAt'
+    await noteActivity(tx, time, [{ accountId, address: delivery.address, at: entry.lastAt }])
   }
   if (judged.people > 0 || events.length > 0) await addToEmail(tx, entry, judged.people)
   const sharedUrl = link >= 0 ? await writeBroadcastLink(tx, entry, email, judged, former) : null

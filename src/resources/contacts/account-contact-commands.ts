@@ -5,6 +5,7 @@
 import { type Id, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { ContactRow } from '../../store/model/schema.ts'
+import { copyActivity } from '../events/contact-activity.ts'
 import { hasAudience, insertAudience } from './audience-commands.ts'
 import { type ContactFields, type ContactPlace, type ContactView, newContact } from './contact.ts'
 import { type ContactAnswer, type ContactRefusal, refusalOf, viewOf } from './contact-commands.ts'
@@ -82,7 +83,10 @@ export const accountContactCommands = {
     if (isFirst) await insertAudience(tx, { accountId, id: input.newAudienceId, name: FIRST_AUDIENCE, at })
     const views: ContactView[] = []
     for (const [i, row] of rows.entries()) {
-      if (!holders[i] && known[0]) await copySubscriptions(tx, known[0].id, row.id)
+      if (!holders[i] && known[0]) {
+        await copySubscriptions(tx, known[0].id, row.id)
+        await copyActivity(tx, known[0].id, row.id)
+      }
       views.push(await viewOf(tx, holders[i] ?? (await writeNew(tx, row, subscriptions))))
     }
     // a call that names no audience is about the address
@@ -91,8 +95,8 @@ export const accountContactCommands = {
   }),
 
   /**
-   * Copies a contact with its subscriptions to another audience. Returns the contact there, including one
-   * that existed before.
+   * Copies a contact with its subscriptions and activity to another audience. Returns the contact there,
+   * including one that existed before.
    */
   copyContact: command<ContactPlace & { from: ContactKey; id: Id; at: number }, ContactAnswer>(
     async (tx, { from, id, at, accountId, audienceId }) => {
@@ -106,6 +110,7 @@ export const accountContactCommands = {
       const refused = await refusalOf(tx, place, null, after)
       if (refused) return { refused }
       await copySubscriptions(tx, source.id, id)
+      await copyActivity(tx, source.id, id)
       const [written] = await writeContacts(tx, place, [{ before: null, after }], at)
       return { contact: await viewOf(tx, written!) }
     },

@@ -26,10 +26,12 @@ interface Part {
 /**
  * Returns undefined if the contact of the cursor does not exist any more.
  *
+ * @param now in ms since the epoch
  * @param size number of contacts per chunk
  */
 export async function listAccountContacts(
   db: Db,
+  now: number,
   query: AccountContactsQuery,
   size = CHUNK_CONTACTS,
 ): Promise<ContactsFound | undefined> {
@@ -42,10 +44,10 @@ export async function listAccountContacts(
     .execute()
   const [oldest, ...others] = audiences
   if (!oldest) return { total: 0, hasMore: false, rows: [] }
-  if (others.length === 0) return listContacts(db, { ...query, audience: oldest, filters: [] }, size)
+  if (others.length === 0) return listContacts(db, now, { ...query, audience: oldest, filters: [] }, size)
   const begin = cursor ? await audienceOf(db, audiences, cursor.id) : 0
   if (begin === undefined) return undefined
-  const parts = await pageOf(db, audiences, begin, query, size)
+  const parts = await pageOf(db, audiences, begin, { ...query, now }, size)
   const rows = await Promise.all(parts.map(({ audienceId, ids }) => contactsWith(db, audienceId, ids)))
   const found = rows.flat()
   const page = found.slice(0, limit)
@@ -53,7 +55,7 @@ export async function listAccountContacts(
     total:
       search === ''
         ? await countAddresses(db, accountId, size)
-        : await countFound(db, audiences, search, size),
+        : await countFound(db, audiences, { search, now }, size),
     hasMore: found.length > limit,
     rows: cursor?.side === 'newer' ? page.reverse() : page,
   }
@@ -67,7 +69,7 @@ async function pageOf(
   db: Db,
   audiences: readonly AudienceRow[],
   begin: number,
-  { search, limit, offset, cursor }: AccountContactsQuery,
+  { search, now, limit, offset, cursor }: AccountContactsQuery & { now: number },
   size: number,
 ): Promise<Part[]> {
   const isNewer = cursor?.side === 'newer'
@@ -77,7 +79,7 @@ async function pageOf(
   let skip = cursor ? 0 : offset
   let from = cursor?.id ?? null
   for (const { id: audienceId } of order) {
-    const membership = await firstsOf(db, audiences, audienceId, search)
+    const membership = await firstsOf(db, audiences, audienceId, { search, now })
     const chunks = memberChunks(db, membership, isNewer ? 'asc' : 'desc', size)
     const { ids, total } = await walk(chunks, { limit: wanted, offset: skip, from }, true)
     parts.push({ audienceId, ids })
@@ -94,9 +96,9 @@ async function firstsOf(
   db: Db,
   [oldest]: readonly AudienceRow[],
   audienceId: Id,
-  search: string,
+  { search, now }: { search: string; now: number },
 ): Promise<Membership> {
-  const membership = await membershipOf(db, audienceId, [], { search })
+  const membership = await membershipOf(db, audienceId, [], now, { search })
   if (sameId(audienceId, oldest!.id)) return membership
   return { ...membership, conditions: [...membership.conditions, { on: 'first' }] }
 }
@@ -123,12 +125,12 @@ async function audienceOf(
 async function countFound(
   db: Db,
   audiences: readonly AudienceRow[],
-  search: string,
+  by: { search: string; now: number },
   size: number,
 ): Promise<number> {
   let all = 0
   for (const { id } of audiences) {
-    const chunks = memberChunks(db, await firstsOf(db, audiences, id, search), 'desc', size)
+    const chunks = memberChunks(db, await firstsOf(db, audiences, id, by), 'desc', size)
     all += (await walk(chunks, { limit: 0, offset: 0, from: null }, false)).total
   }
   return all

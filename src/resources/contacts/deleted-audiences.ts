@@ -106,6 +106,7 @@ async function deleteContacts(
   const topicsOf = await unsubscribedTopicsOf(db, accountId, ids)
   await db.deleteFrom('contactValues').where('contactId', 'in', ids).execute()
   await db.deleteFrom('contactTopics').where('contactId', 'in', ids).execute()
+  await db.deleteFrom('contactActivity').where('contactId', 'in', ids).execute()
   await db.deleteFrom('contacts').where('audienceId', '=', audienceId).where('id', 'in', ids).execute()
   await recordEvents(
     tx,

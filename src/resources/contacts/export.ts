@@ -27,12 +27,12 @@ export function contactsHeader(keys: readonly string[]): string {
   return csvLine([...FIELD_COLUMNS, ...keys])
 }
 
-export async function exportContacts(db: Db, query: ExportQuery): Promise<ExportBatch> {
+export async function exportContacts(db: Db, now: number, query: ExportQuery): Promise<ExportBatch> {
   const { audienceId, filters, keys, after } = query
   const { members, next } =
     filters === null
       ? await audienceMembers(db, { id: audienceId }, after, BATCH_CONTACTS)
-      : await segmentMembers(db, { audienceId, filters }, after, BATCH_CONTACTS)
+      : await segmentMembers(db, { audienceId, filters }, now, after, BATCH_CONTACTS)
   return { csv: members.map(member => lineOf(member, keys)).join(''), next }
 }
 

@@ -9,20 +9,34 @@ import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { containing, endingIn } from '../../store/model/pattern.ts'
 import type { Db, Flag, Schema } from '../../store/model/schema.ts'
+import type { ActivityTime } from '../events/contact-activity.ts'
 
-export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
-export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+export const TEXT_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
+/** Whether a time is within the last so many days; a time that never was is not. */
+export const PERIOD_OPS = ['within_days', 'not_within_days'] as const
+/** Whether a time is before, or not before, another one. */
+export const DATE_OPS = ['before', 'after'] as const
+export const FILTER_OPS = [...TEXT_OPS, ...PERIOD_OPS, ...DATE_OPS] as const
+const TEXT_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+/** When a contact was added, was last sent an email, and last opened one or clicked a link in one. */
+export const TIME_FIELDS = ['created_at', 'last_sent_at', 'last_opened_at', 'last_clicked_at'] as const
+export const FILTER_FIELDS = [...TEXT_FIELDS, ...TIME_FIELDS] as const
 /** Prefix of the key of a property in a filter. */
 export const PROPERTY_PREFIX = 'properties.'
 
 export type FilterOp = (typeof FILTER_OPS)[number]
+type TextOp = (typeof TEXT_OPS)[number]
+type TimeField = (typeof TIME_FIELDS)[number]
 
 /** Filter in its stored form, which is also the form on the wire. */
 export interface SegmentFilter {
   /** One of `FILTER_FIELDS`, or a property key after `PROPERTY_PREFIX`. */
   field: string
   op: FilterOp
-  /** Compared as text, ignoring case; null for operators without a value. */
+  /**
+   * Compared as text, ignoring case; null for operators without a value. A number of days for `PERIOD_OPS`,
+   * and an ISO 8601 time for `DATE_OPS`.
+   */
   value: string | number | boolean | null
 }
 
@@ -40,9 +54,11 @@ export interface Membership {
 type FoldedColumn = 'foldedEmail' | 'foldedFirstName' | 'foldedLastName'
 
 export type Condition =
-  | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
+  | { on: 'column'; column: FoldedColumn; op: TextOp; text: string }
   | { on: 'flag'; flag: Flag }
-  | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
+  | { on: 'property'; propertyId: number; holderCount: number; op: TextOp; text: string }
+  /** Whether the contact has a time of activity from `from` on, in ms since the epoch. */
+  | { on: 'activity'; time: ActivityTime; from: number; isNegated: boolean }
   /** Time of creation, in ms since the epoch: from the first on, and before the second. */
   | { on: 'created'; from: number; before: number }
   /** Substring of the address or of a name. */
@@ -66,6 +82,14 @@ export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
 }
 
+const ACTIVITY_TIMES = new Map<string, ActivityTime>([
+  ['last_sent_at', 'lastSentAt'],
+  ['last_opened_at', 'lastOpenedAt'],
+  ['last_clicked_at', 'lastClickedAt'],
+])
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
 /** What contacts are looked for by, beside filters. */
 export interface ContactSearch {
   /** Substring of the address or of a name; empty for all contacts. */
@@ -75,10 +99,12 @@ export interface ContactSearch {
   createdBefore?: number | undefined
 }
 
+/** @param now end of the periods in filters, in ms since the epoch */
 export async function membershipOf(
   db: Db,
   audienceId: Id,
   filters: readonly SegmentFilter[],
+  now: number,
   { search, createdFrom = 0, createdBefore = Number.MAX_SAFE_INTEGER }: ContactSearch = { search: '' },
 ): Promise<Membership> {
   const properties = await propertiesOf(db, audienceId, filters)
@@ -86,7 +112,13 @@ export async function membershipOf(
   if (createdFrom > 0 || createdBefore < Number.MAX_SAFE_INTEGER)
     conditions.push({ on: 'created', from: createdFrom, before: createdBefore })
   let isEmpty = false
-  for (const { field, op, value } of filters) {
+  for (const filter of filters) {
+    if (isTimeFilter(filter)) {
+      conditions.push(timeCondition(filter, now))
+      continue
+    }
+    const { field, value } = filter
+    const op = filter.op as TextOp
     const text = foldText(String(value ?? ''))
     const column = COLUMNS.get(field)
     if (column) conditions.push({ on: 'column', column, op, text })
@@ -112,8 +144,43 @@ export function meeting({ conditions }: Membership) {
     eb.and(conditions.map(condition => expressionOf(eb, condition)))
 }
 
+function isTimeFilter(filter: SegmentFilter): filter is SegmentFilter & { field: TimeField } {
+  return (TIME_FIELDS as readonly string[]).includes(filter.field)
+}
+
+function timeCondition({ field, op, value }: SegmentFilter & { field: TimeField }, now: number): Condition {
+  const at = op === 'before' || op === 'after' ? Date.parse(String(value)) : now - Number(value) * DAY_MS
+  const isFrom = op === 'after' || op === 'within_days'
+  const time = ACTIVITY_TIMES.get(field)
+  if (time) return { on: 'activity', time, from: at, isNegated: !isFrom }
+  return { on: 'created', from: isFrom ? at : 0, before: isFrom ? Number.MAX_SAFE_INTEGER : at }
+}
+
+/** Returns the operators that a field has. */
+export function opsOf(field: string): readonly FilterOp[] {
+  if (ACTIVITY_TIMES.has(field)) return PERIOD_OPS
+  return field === 'created_at' ? [...PERIOD_OPS, ...DATE_OPS] : TEXT_OPS
+}
+
+/**
+ * Returns the indexes of two conditions on one time that no contact can meet together, such as an open within
+ * the last 7 days and none within the last 30.
+ */
+export function contradictionOf(filters: readonly SegmentFilter[]): [number, number] | undefined {
+  for (const [i, one] of filters.entries())
+    for (const [j, other] of filters.entries()) {
+      if (one.field !== other.field) continue
+      const isPeriod = one.op === 'within_days' && other.op === 'not_within_days'
+      const isEmptyPeriod = isPeriod && Number(one.value) <= Number(other.value)
+      const isRange = one.op === 'after' && other.op === 'before'
+      const isEmptyRange = isRange && Date.parse(String(one.value)) >= Date.parse(String(other.value))
+      if (isEmptyPeriod || isEmptyRange) return i < j ? [i, j] : [j, i]
+    }
+  return undefined
+}
+
 /** Tells whether a filter matches a value. Both texts are folded. */
-function holds(op: FilterOp, value: string, text: string): boolean {
+function holds(op: TextOp, value: string, text: string): boolean {
   if (op === 'eq') return value === text
   if (op === 'neq') return value !== text
   if (op === 'contains') return value.includes(text)
@@ -171,6 +238,7 @@ function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Cond
       eb('contacts.createdAt', '>=', condition.from),
       eb('contacts.createdAt', '<', condition.before),
     ])
+  if (condition.on === 'activity') return activityExpression(eb, condition)
   if (condition.on === 'first') return eb.not(eb.exists(inOlderAudience(eb)))
   if (condition.on === 'elsewhere')
     return eb(
@@ -181,6 +249,18 @@ function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Cond
   if (condition.on === 'search')
     return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
   return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
+}
+
+function activityExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { time, from, isNegated }: Extract<Condition, { on: 'activity' }>,
+) {
+  // a value and no `exists`, from which PostgreSQL would make a join with all rows for each chunk of contacts
+  const last = eb
+    .selectFrom('contactActivity')
+    .select(`contactActivity.${time}`)
+    .whereRef('contactActivity.contactId', '=', 'contacts.id')
+  return eb(eb.fn.coalesce(last, sql<number>`0`), isNegated ? '<' : '>=', from)
 }
 
 function inOlderAudience(eb: ExpressionBuilder<Schema, 'contacts'>) {

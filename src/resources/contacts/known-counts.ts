@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
 import { containing } from '../../store/model/pattern.ts'
 import type { AudienceRow, Db } from '../../store/model/schema.ts'
-import type { Condition, FilterOp, Membership } from './filters.ts'
+import type { Condition, Membership } from './filters.ts'
 
 /** Audience with the counts that can replace a scan. */
 export type CountedAudience = Pick<AudienceRow, 'id' | 'contactCount' | 'unsubscribedCount'>
@@ -58,7 +58,7 @@ async function countOfLed(
 }
 
 /** Returns the conditions that compare a property with this operator. */
-function comparing(conditions: readonly Condition[], op: FilterOp): PropertyCondition[] {
+function comparing(conditions: readonly Condition[], op: PropertyCondition['op']): PropertyCondition[] {
   return conditions.flatMap(one => (one.on === 'property' && one.op === op ? [one] : []))
 }
 

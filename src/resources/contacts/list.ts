@@ -35,14 +35,18 @@ export interface ContactsFound {
   rows: ContactRow[]
 }
 
-/** @param size number of contacts per chunk */
+/**
+ * @param now end of the periods in filters, in ms since the epoch
+ * @param size number of contacts per chunk
+ */
 export async function listContacts(
   db: Db,
+  now: number,
   query: ContactQuery,
   size = CHUNK_CONTACTS,
 ): Promise<ContactsFound> {
   const { audience, filters, limit, offset, cursor } = query
-  const membership = await membershipOf(db, audience.id, filters, query)
+  const membership = await membershipOf(db, audience.id, filters, now, query)
   const known = await knownCount(db, audience, membership, size)
   if (known === 0 || (known !== undefined && !cursor && offset >= known))
     return { total: known, hasMore: false, rows: [] }
@@ -59,11 +63,12 @@ export async function listContacts(
 
 export async function countMembers(
   db: Db,
+  now: number,
   audience: CountedAudience,
   filters: readonly SegmentFilter[],
   size = CHUNK_CONTACTS,
 ): Promise<number> {
-  const membership = await membershipOf(db, audience.id, filters)
+  const membership = await membershipOf(db, audience.id, filters, now)
   return (await knownCount(db, audience, membership, size)) ?? countAll(db, membership, size)
 }
 

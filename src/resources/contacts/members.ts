@@ -34,24 +34,27 @@ export function audienceMembers(
 }
 
 /**
- * Returns contacts of a segment, evaluated now.
+ * Returns contacts of a segment.
  *
+ * @param now end of the periods in its filters, in ms since the epoch
  * @param size maximum number of contacts to scan
  */
 export async function segmentMembers(
   db: Db,
   { audienceId, filters }: Pick<SegmentRow, 'audienceId' | 'filters'>,
+  now: number,
   after: Id | null,
   limit: number,
   size = CHUNK_CONTACTS,
 ): Promise<MemberPage> {
-  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
+  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[], now)
   return pageOf(db, membership, after, limit, size)
 }
 
 /** Returns the segments of the audience that a contact of it matches now, newest first. */
 export async function segmentsOf(
   db: Db,
+  now: number,
   { audienceId, id }: Pick<ContactRow, 'audienceId' | 'id'>,
 ): Promise<SegmentRow[]> {
   const segments = await db
@@ -63,7 +66,8 @@ export async function segmentsOf(
   const alone = { from: idBefore(id), to: id }
   const matching: SegmentRow[] = []
   for (const segment of segments) {
-    const membership = await membershipOf(db, audienceId, JSON.parse(segment.filters) as SegmentFilter[])
+    const filters = JSON.parse(segment.filters) as SegmentFilter[]
+    const membership = await membershipOf(db, audienceId, filters, now)
     if (membership.isEmpty) continue
     if ((await memberChunks(db, membership, 'asc').ids(alone, 1, 0)).length > 0) matching.push(segment)
   }
@@ -79,6 +83,7 @@ export async function segmentsOf(
  */
 export async function hasMemberElsewhere(
   db: Db,
+  now: number,
   { audienceId, filters }: { audienceId: Id; filters: SegmentRow['filters'] | null },
   domains: ReadonlySet<string>,
   size = CHUNK_CONTACTS,
@@ -86,7 +91,7 @@ export async function hasMemberElsewhere(
   const members =
     filters === null
       ? everybodyOf(audienceId)
-      : await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
+      : await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[], now)
   if (members.isEmpty) return false
   const conditions: Condition[] = [
     ...members.conditions,

@@ -59,15 +59,17 @@ export async function writeContacts(
 }
 
 /**
- * Moves a contact to another audience of the account, which must not have its address. It keeps its id and
- * its subscriptions; receivers of events see a change of its audience.
+ * Moves a contact to another audience of the account, which must not have its address. It keeps its id, its
+ * subscriptions and its activity. Receivers of events see a change of its audience.
  */
 export async function moveContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   const { accountId, audienceId, id } = before
   const choices = await tx.db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
+  const activity = await tx.db.selectFrom('contactActivity').selectAll().where('contactId', '=', id).execute()
   await writeEverything(tx, { accountId, audienceId }, [{ before, after: null }])
   await writeEverything(tx, { accountId, audienceId: after.audienceId }, [{ before: null, after }])
   await tx.rows.insert('contactTopics', choices)
+  await tx.rows.insert('contactActivity', activity)
   const told = await toldOf(tx, accountId, [after])
   const data = told(after)
   const type = 'contact.updated' as const
@@ -140,6 +142,7 @@ async function writeRows(tx: Tx, { audienceId }: ContactPlace, writes: readonly 
   if (gone.length === 0) return
   await tx.db.deleteFrom('contacts').where('audienceId', '=', audienceId).where('id', 'in', gone).execute()
   await tx.db.deleteFrom('contactTopics').where('contactId', 'in', gone).execute()
+  await tx.db.deleteFrom('contactActivity').where('contactId', 'in', gone).execute()
 }
 
 function changeable({ accountId: _, createdAt: __, ...row }: ContactRow) {

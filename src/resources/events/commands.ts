@@ -4,6 +4,7 @@ import { foldAddress } from '../../protocols/smtp/address.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import { DELIVERY_STATE } from '../../store/model/schema.ts'
 import { addSuppressions } from '../suppressions/suppression-rows.ts'
+import { noteActivity } from './contact-activity.ts'
 import { hasHappened } from './email-events.ts'
 import { recordDeliveries, recordEvents } from './record.ts'
 import type { EventData } from './types.ts'
@@ -93,6 +94,8 @@ async function engaged(
     .where('accountId', '=', accountId)
     .where('id', '=', emailId)
     .execute()
+  const time = type === 'email.opened' ? 'lastOpenedAt' : 'lastClickedAt'
+  await noteActivity(tx, time, [{ accountId, address: recipient, at }])
   return true
 }
 

@@ -18,6 +18,7 @@ import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../emails/event-rows.
 import type { Cause } from '../emails/explanation/cause.ts'
 import { explainCause } from '../emails/explanation/explain.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
+import { type Activity, noteActivity } from './contact-activity.ts'
 import { noteForDsn } from './dsn-notices.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin, metricsKey } from './metrics.ts'
@@ -158,6 +159,12 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
     records.flatMap(({ events }) => events),
   )
   await moveEmails(tx, records)
+  await noteActivity(tx, 'lastSentAt', changes.flatMap(sendingOf))
+}
+
+/** The recipient of a change that comes from an attempt. */
+function sendingOf({ accountId, recipient: address, handedOverAt: at }: DeliveryChange): Activity[] {
+  return at === null ? [] : [{ accountId, address, at }]
 }
 
 /** Records `email.sent` while the first attempts are still in progress, if they take long. */

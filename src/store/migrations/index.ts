@@ -21,6 +21,7 @@ import { up as deletedAccounts } from './014-deleted-accounts.ts'
 import { up as holdsBySender } from './015-holds-by-sender.ts'
 import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
 import { up as domainBrands } from './017-domain-brands.ts'
+import { up as contactActivity } from './020-contact-activity.ts'
 
 export interface Migration {
   name: string
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   { name: '015-holds-by-sender', up: holdsBySender },
   { name: '016-broadcast-outcomes', up: broadcastOutcomes },
   { name: '017-domain-brands', up: domainBrands },
+  { name: '020-contact-activity', up: contactActivity },
 ]

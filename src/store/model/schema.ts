@@ -17,6 +17,7 @@ import type { BroadcastOutcomeRow, BroadcastPageRow, BroadcastRow } from './sche
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
 import type {
   AudienceRow,
+  ContactActivityRow,
   ContactImportRow,
   ContactPropertyRow,
   ContactRow,
@@ -156,6 +157,7 @@ export interface Schema {
   topics: TopicRow
   deletedTopics: DeletedTopicRow
   contactTopics: ContactTopicRow
+  contactActivity: ContactActivityRow
   contactImports: ContactImportRow
   optOuts: OptOutRow
   mtaStsPolicies: MtaStsPolicyRow

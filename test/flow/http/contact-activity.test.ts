@@ -3,6 +3,7 @@ import { addAccount } from '../../kit/accounts.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('activity of a contact')
 const ADDRESS = 'delivered+ann@simulator.test'
@@ -63,6 +64,54 @@ test('it is paged by number and by cursor, and the address names the contact, to
   assert.equal((await activity(`?before=${first.id}`)).data, [second])
   assertRefusal(await call('GET', `/contacts/${contact}/activity?after=x`), {
     ...{ status: 422, name: 'validation_error', path: 'after' },
+  })
+})
+
+test('segments and lists select contacts by their activity, and refuse what nobody can match', async () => {
+  // given: one contact opens and clicks, one only receives, and one is sent nothing
+  const audience = await make('/audiences', { name: 'By activity' })
+  const path = `/audiences/${audience.id}`
+  const [active, quiet, idle] = ['clicked', 'delivered', 'delivered+idle'].map(
+    name => `${name.includes('+') ? name : `${name}+act`}@simulator.test`,
+  )
+  for (const email of [active, quiet, idle]) await make(`${path}/contacts`, { email })
+  const clicked = await sendTo(active!, 'Click')
+  await mailhorn.emailWhen(clicked, 'delivered')
+  await mailhorn.emailWhen(await sendTo(quiet!, 'Read'), 'delivered')
+  await until(async () => (await call('GET', `/emails/${clicked}`)).body.click_count === 1)
+
+  // when, then
+  const filters = (field: string, op: string, value: string | number) => [{ field, op, value }]
+  const found = async (wanted: object[]) => {
+    const { body } = await call(
+      'GET',
+      `${path}/contacts?filters=${encodeURIComponent(JSON.stringify(wanted))}`,
+    )
+    const { body: counted } = await call('POST', `${path}/segments/count`, { filters: wanted })
+    assert.is(counted.contact_count, body.total)
+    return body.data.map(({ email }: { email: string }) => email).reverse()
+  }
+  assert.equal(await found(filters('last_sent_at', 'within_days', 7)), [active, quiet])
+  assert.equal(await found(filters('last_opened_at', 'within_days', 7)), [active])
+  assert.equal(await found(filters('last_clicked_at', 'not_within_days', 7)), [quiet, idle])
+  const bored = [
+    ...filters('last_sent_at', 'within_days', 7),
+    ...filters('last_opened_at', 'not_within_days', 7),
+  ]
+  assert.equal(await found(bored), [quiet])
+  const segment = await make(`${path}/segments`, { name: 'Bored', filters: bored })
+  assert.equal([segment.contact_count, segment.filters], [1, bored])
+  const since = await make(`${path}/segments`, {
+    name: 'New',
+    filters: filters('created_at', 'after', '2026-01-01'),
+  })
+  assert.is(since.filters[0].value, '2026-01-01T00:00:00.000Z')
+  const nobody = [
+    ...filters('last_opened_at', 'within_days', 7),
+    ...filters('last_opened_at', 'not_within_days', 30),
+  ]
+  assertRefusal(await call('POST', `${path}/segments`, { name: 'Nobody', filters: nobody }), {
+    ...{ status: 422, name: 'validation_error', path: 'filters[1].value' },
   })
 })
 

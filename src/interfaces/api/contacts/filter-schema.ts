@@ -1,14 +1,22 @@
 /** Conditions on contacts: those of a segment, and the parameter `filters` of lists. */
 import * as z from 'zod'
 import {
+  contradictionOf,
   FILTER_FIELDS,
   FILTER_OPS,
-  type FilterOp,
+  opsOf,
   PROPERTY_PREFIX,
   type SegmentFilter,
 } from '../../../resources/contacts/filters.ts'
-import { FILTERS_MAX, KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
+import {
+  FILTERS_MAX,
+  KEY_CHARACTERS_MAX,
+  PERIOD_DAYS_MAX,
+  VALUE_CHARACTERS_MAX,
+} from '../../../resources/contacts/limits.ts'
 import { invalidField } from '../api-error.ts'
+import { DATE_OR_TIME, dateOrTime } from '../schema/read.ts'
+import { timestamp } from '../schema/timestamp.ts'
 import { readJson } from './import-schema.ts'
 
 const opSchema = z.enum(FILTER_OPS)
@@ -38,14 +46,35 @@ function isField(text: string): boolean {
 
 /** @throws ApiError 422 naming the field at fault */
 export function filtersOf(filters: readonly z.output<typeof filterSchema>[]): SegmentFilter[] {
-  return filters.map(({ field, op, value }, i) => ({ field, op, value: comparedBy(op, value ?? null, i) }))
+  const read = filters.map(({ field, op, value = null }, i) => {
+    const filter = { field, op, value }
+    const ops = opsOf(field)
+    if (!ops.includes(op))
+      throw invalidField(
+        `filters[${i}].op`,
+        `\`filters[${i}].op\` must be one of ${ops.join(', ')} for ${field}.`,
+      )
+    return { ...filter, value: comparedBy(filter, `filters[${i}].value`) }
+  })
+  const contradiction = contradictionOf(read)
+  if (!contradiction) return read
+  const [first, second] = contradiction.map(i => `filters[${i}]`)
+  throw invalidField(`${second}.value`, `\`${second}\` contradicts \`${first}\`: no contact can match both.`)
 }
 
 /** @throws ApiError 422 */
-function comparedBy(op: FilterOp, value: SegmentFilter['value'], i: number): SegmentFilter['value'] {
+function comparedBy({ op, value }: SegmentFilter, path: string): SegmentFilter['value'] {
   if (op === 'exists' || op === 'not_exists') return null
-  const path = `filters[${i}].value`
   if (value === null) throw invalidField(path, `Missing \`${path}\` field.`, 'missing_required_field')
+  if (op === 'within_days' || op === 'not_within_days') {
+    if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= PERIOD_DAYS_MAX) return value
+    throw invalidField(path, `\`${path}\` must be an integer from 1 to ${PERIOD_DAYS_MAX}, a number of days.`)
+  }
+  if (op === 'before' || op === 'after') {
+    const at = typeof value === 'string' ? dateOrTime(value) : undefined
+    if (at !== undefined) return timestamp(at)
+    throw invalidField(path, `\`${path}\` must be ${DATE_OR_TIME}.`)
+  }
   if (typeof value === 'string' && value.includes('\0'))
     throw invalidField(path, `\`${path}\` must not contain NUL.`)
   return typeof value === 'string' ? value.toWellFormed() : value

@@ -253,8 +253,15 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
  * @throws ApiError 422
  */
 export function readTimeParameter(query: URLSearchParams, name: string): number | undefined {
-  const timeOf = (text: string) => parseIsoTime(withOffset(text)) ?? parseIsoTime(`${text}T00:00Z`)
-  return readParameter(query, name, timeOf, 'an ISO 8601 date, or a time with an offset or `Z`')
+  return readParameter(query, name, dateOrTime, DATE_OR_TIME)
+}
+
+/** Completes "must be" in errors about values that `dateOrTime` reads. */
+export const DATE_OR_TIME = 'an ISO 8601 date, or a time with an offset or `Z`'
+
+/** Returns a time in ms since the epoch, for a date that of its start in UTC; undefined for other texts. */
+export function dateOrTime(text: string): number | undefined {
+  return parseIsoTime(withOffset(text)) ?? parseIsoTime(`${text}T00:00Z`)
 }
 
 /** Restores the `+` of an offset, which a client that does not escape it turns into a blank. */

@@ -76,7 +76,7 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
   ]
 }
 
-function contactSegmentsRoute({ store }: SegmentRoutesOptions): Route {
+function contactSegmentsRoute({ store, clock }: SegmentRoutesOptions): Route {
   return {
     method: 'GET',
     path: '/audiences/:id/contacts/:contact_id/segments',
@@ -87,7 +87,10 @@ function contactSegmentsRoute({ store }: SegmentRoutesOptions): Route {
       const { id: audienceId, accountId } = await audienceOf(store.db, request)
       const ref = contactRefOf(request.params.contact_id!)
       const contact = orNotFound(await findContact(store, { accountId, audienceId }, ref), 'Contact')
-      const segments = await segmentsOf(store.db, { audienceId, id: parseWireId('con', contact.id)! })
+      const segments = await segmentsOf(store.db, clock.now(), {
+        audienceId,
+        id: parseWireId('con', contact.id)!,
+      })
       return listReply({ total: segments.length, offset: 0 }, segments.map(contactSegmentView))
     },
   }

@@ -69,6 +69,17 @@ export interface ContactValueRow {
   foldedValue: string
 }
 
+/**
+ * Times of the last email to a contact, and of its last open and click by a person, whatever the email. They
+ * outlive the emails.
+ */
+export interface ContactActivityRow {
+  contactId: Id
+  lastSentAt: number | null
+  lastOpenedAt: number | null
+  lastClickedAt: number | null
+}
+
 export interface SegmentRow {
   accountId: Id
   audienceId: Id

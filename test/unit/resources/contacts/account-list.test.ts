@@ -60,7 +60,7 @@ test('account contacts: each address is listed once, in both page directions', a
         if (!known || audience < known.audience) held.set(name, { audience, key })
       }
       const ask = (search: string, limit: number, over: object = {}) =>
-        listAccountContacts(store.db, { accountId, search, limit, offset: 0, cursor: null, ...over }, size)
+        listAccountContacts(store.db, 0, { accountId, search, limit, offset: 0, cursor: null, ...over }, size)
       for (const search of ['', 'a']) {
         const expected = order
           .filter(({ name, key }) => held.get(name)!.key === key && name.includes(search))
@@ -96,11 +96,11 @@ test('account contacts: a cursor of a deleted contact gives no page', async t =>
   const { account, clock } = postOver(store)
   const accountId = account()
   const question = { accountId, search: '', limit: 2, offset: 0, cursor: null }
-  assert.equal(await listAccountContacts(store.db, question), { total: 0, hasMore: false, rows: [] })
+  assert.equal(await listAccountContacts(store.db, 0, question), { total: 0, hasMore: false, rows: [] })
   for (const name of ['One', 'Two'])
     await store.run('createAudience', { accountId, id: newId(clock.now()), name, at: clock.now() })
   const cursor = { id: newId(clock.now()), side: 'older' as const }
-  assert.is(await listAccountContacts(store.db, { ...question, cursor }), undefined)
+  assert.is(await listAccountContacts(store.db, 0, { ...question, cursor }), undefined)
 })
 
 test.run()

@@ -316,7 +316,7 @@ async function exported(db: Db, audienceId: Id): Promise<string> {
   const keys = (await listPropertyKeys(db, audienceId)).map(({ key }) => key)
   let csv = contactsHeader(keys)
   for (let after: Id | null = null; ; ) {
-    const batch = await exportContacts(db, { audienceId, filters: null, keys, after })
+    const batch = await exportContacts(db, 0, { audienceId, filters: null, keys, after })
     csv += batch.csv
     if (batch.next === null) return csv
     after = batch.next

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('contacts: by which indexes they are found on SQLite')
+const NOW = 0
 const VALUES = /USING COVERING INDEX contact_values_value \(property_id=\? AND folded_value=\?/
 const SEARCH = /USING COVERING INDEX contacts_search \(audience_id=\?/
 
@@ -35,7 +36,8 @@ async function open(t: TestContext) {
         const unbound = sql.replaceAll('?', 'null')
         const steps = explain.prepare(`explain query plan ${unbound}`).all() as { detail: string }[]
         // bound to null, an equality still chooses its index
-        if (/contacts|contact_values/.test(sql)) plans.push(steps.map(({ detail }) => detail).join('; '))
+        if (/contacts|contact_values|contact_activity/.test(sql))
+          plans.push(steps.map(({ detail }) => detail).join('; '))
         return store.connection.prepare(sql)
       },
     })
@@ -50,9 +52,9 @@ const city: SegmentFilter = { field: 'properties.city', op: 'exists', value: nul
 
 test('segment queries: an equal property uses the value index', async t => {
   const { audience, plansOf } = await open(t)
-  const counted = await plansOf(db => countMembers(db, audience, [plan]))
+  const counted = await plansOf(db => countMembers(db, NOW, audience, [plan]))
   const segment = { audienceId: audience.id, filters: JSON.stringify([plan, city]) }
-  const walked = await plansOf(db => segmentMembers(db, segment, null, 10))
+  const walked = await plansOf(db => segmentMembers(db, segment, NOW, null, 10))
   const byValues = [...counted, ...walked].filter(steps => steps.includes('contact_values'))
   assert.ok(byValues.length >= 3)
   for (const steps of byValues) {
@@ -67,7 +69,9 @@ test('segment queries: several unequal values are counted by merging', async t =
     { field: 'properties.plan', op: 'neq', value: 'pro' },
     { field: 'properties.city', op: 'neq', value: 'Rome' },
   ]
-  const merges = (await plansOf(db => countMembers(db, audience, others))).filter(plan => /UNION/.test(plan))
+  const merges = (await plansOf(db => countMembers(db, NOW, audience, others))).filter(plan =>
+    /UNION/.test(plan),
+  )
   assert.ok(merges.length >= 1)
   for (const steps of merges) {
     assert.match(steps, /MERGE \(UNION\)/)
@@ -79,7 +83,7 @@ test('segment queries: several unequal values are counted by merging', async t =
 test('segment queries: one equal and one unequal value are counted by merging', async t => {
   const { audience, plansOf } = await open(t)
   const notInRome: SegmentFilter = { field: 'properties.city', op: 'neq', value: 'Rome' }
-  const merges = (await plansOf(db => countMembers(db, audience, [plan, notInRome]))).filter(steps =>
+  const merges = (await plansOf(db => countMembers(db, NOW, audience, [plan, notInRome]))).filter(steps =>
     /EXCEPT/.test(steps),
   )
   assert.is(merges.length, 1)
@@ -90,11 +94,27 @@ test('segment queries: one equal and one unequal value are counted by merging', 
 test('segment queries: a search uses a covering index', async t => {
   const { audience, plansOf } = await open(t)
   const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0, cursor: null }
-  const plans = await plansOf(db => listContacts(db, question))
+  const plans = await plansOf(db => listContacts(db, NOW, question))
   const [ends, counts, ids] = plans
   for (const steps of [ends, counts, ids]) {
     assert.match(steps!, SEARCH)
     assert.not.match(steps!, /TEMP B-TREE/)
+  }
+})
+
+test('segment queries: activity is looked up by the contact', async t => {
+  const { audience, plansOf } = await open(t)
+  const opened: SegmentFilter = { field: 'last_opened_at', op: 'within_days', value: 7 }
+  const quiet: SegmentFilter = { field: 'last_clicked_at', op: 'not_within_days', value: 7 }
+  const segment = { audienceId: audience.id, filters: JSON.stringify([opened, quiet]) }
+  const plans = [
+    ...(await plansOf(db => countMembers(db, NOW, audience, [opened, quiet]))),
+    ...(await plansOf(db => segmentMembers(db, segment, NOW, null, 10))),
+  ].filter(steps => steps.includes('contact_activity'))
+  assert.ok(plans.length >= 2)
+  for (const steps of plans) {
+    assert.match(steps, /SEARCH contact_activity USING PRIMARY KEY \(contact_id=\?\)/)
+    assert.not.match(steps, /SCAN|TEMP B-TREE/)
   }
 })
 
@@ -112,7 +132,7 @@ test('segment queries: the rarest of several equal values is used', async t => {
     [plan, inCity],
     [inCity, plan],
   ]) {
-    const { lead, conditions } = await membershipOf(db, audienceId, filters)
+    const { lead, conditions } = await membershipOf(db, audienceId, filters, NOW)
     assert.equal([lead?.value, conditions.length], ['city 1', 1])
   }
 })

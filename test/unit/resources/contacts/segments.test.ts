@@ -1,11 +1,17 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
-import { FILTER_OPS, type SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
+import {
+  contradictionOf,
+  PERIOD_OPS,
+  type SegmentFilter,
+  TEXT_OPS,
+} from '../../../../src/resources/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
 import { hasMemberElsewhere, segmentMembers, segmentsOf } from '../../../../src/resources/contacts/members.ts'
 import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'
 import type { ContactRow, SegmentRow } from '../../../../src/store/model/schema.ts'
+import { insertRows, type TestDatabase } from '../../../kit/database.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { fc } from '../../../kit/property.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -38,10 +44,21 @@ async function open(t: TestContext) {
   return { ...store, accountId, audienceId, newAudience, add, audienceOf, clock }
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000
+const NOW = Date.UTC(2026, 10, 30)
+
+/** Days since the last email, open and click; null for never. */
+type Activity = Record<'last_sent_at' | 'last_opened_at' | 'last_clicked_at', number | null>
+type Fields = ContactFields & Partial<Activity>
+
 /** Evaluates filters in memory, one contact after the other, independently of the SQL. */
-function belongs(contact: ContactFields, filters: readonly SegmentFilter[]): boolean {
+function belongs(contact: Fields, filters: readonly SegmentFilter[]): boolean {
   const fold = (value: PropertyValue) => String(value).normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
   return filters.every(({ field, op, value }) => {
+    if (op === 'within_days' || op === 'not_within_days') {
+      const days = contact[field as keyof Activity] ?? Number.POSITIVE_INFINITY
+      return days <= Number(value) === (op === 'within_days')
+    }
     const fields: Record<string, PropertyValue | null> = {
       email: contact.email,
       first_name: contact.firstName,
@@ -84,23 +101,35 @@ const text = fc.constantFrom(
 )
 const value = fc.oneof(text, fc.constantFrom<PropertyValue>(1, 1.5, -0, true, false))
 const key = fc.constantFrom('plan', 'Plan', 'a.b', '__proto__', '%')
+const days = fc.option(fc.constantFrom(1, 6, 7, 8, 400))
 const contact = fc.record({
+  last_sent_at: days,
+  last_opened_at: days,
+  last_clicked_at: days,
   firstName: fc.option(text),
   lastName: fc.option(text),
   unsubscribed: fc.boolean(),
   properties: fc.array(fc.tuple(key, value), { maxLength: 4 }).map(entries => new Map(entries)),
 })
-const filter: fc.Arbitrary<SegmentFilter> = fc.record({
+const textFilter: fc.Arbitrary<SegmentFilter> = fc.record({
   field: fc.oneof(
     fc.constantFrom('email', 'first_name', 'last_name', 'unsubscribed'),
     fc.oneof(key, fc.constant('never')).map(name => `properties.${name}`),
   ),
-  op: fc.constantFrom(...FILTER_OPS),
+  op: fc.constantFrom(...TEXT_OPS),
   value: fc.oneof(value, fc.constantFrom('c1@', 'C12@THERE.TEST', 'rue')),
 })
 
+const activityFilter: fc.Arbitrary<SegmentFilter> = fc.record({
+  field: fc.constantFrom('last_sent_at', 'last_opened_at', 'last_clicked_at'),
+  op: fc.constantFrom(...PERIOD_OPS),
+  value: fc.constantFrom(1, 7, 365),
+})
+const filter = fc.oneof(textFilter, activityFilter)
+
 test('segment: members equal a scan of all contacts', async t => {
-  const { run, db, accountId, newAudience, audienceOf, clock, add } = await open(t)
+  const store = await open(t)
+  const { run, db, accountId, newAudience, audienceOf, clock, add } = store
   await fc.assert(
     fc.asyncProperty(
       fc.array(contact, { minLength: 1, maxLength: 12 }),
@@ -108,20 +137,20 @@ test('segment: members equal a scan of all contacts', async t => {
       async (contacts, segments) => {
         const audienceId = await newAudience()
         const all = contacts.map((fields, i) => ({ ...fields, email: `c${i}@there.test` }))
-        for (const fields of all) await add(fields, audienceId)
+        for (const fields of all) await act(store, await add(fields, audienceId), fields)
         const audience = await audienceOf(audienceId)
         for (const filters of segments) {
           const expected = all.filter(fields => belongs(fields, filters)).map(({ email }) => email)
           const question = { audience, filters, search: '', limit: 100, offset: 0, cursor: null }
-          const { total, rows } = await listContacts(db, question, 4)
+          const { total, rows } = await listContacts(db, NOW, question, 4)
           assert.equal(emailsOf(rows).reverse(), expected)
           assert.is(total, expected.length)
-          assert.is(await countMembers(db, audience, filters, 4), expected.length)
-          const page = await listContacts(db, { ...question, limit: 2, offset: 1 }, 2)
+          assert.is(await countMembers(db, NOW, audience, filters, 4), expected.length)
+          const page = await listContacts(db, NOW, { ...question, limit: 2, offset: 1 }, 2)
           assert.equal(emailsOf(page.rows), expected.toReversed().slice(1, 3))
           for (const [i, { id }] of rows.entries())
             for (const side of ['older', 'newer'] as const) {
-              const beside = await listContacts(db, { ...question, limit: 2, cursor: { id, side } }, 3)
+              const beside = await listContacts(db, NOW, { ...question, limit: 2, cursor: { id, side } }, 3)
               const all = side === 'older' ? rows.slice(i + 1) : rows.slice(0, i)
               const shown = side === 'older' ? all.slice(0, 2) : all.slice(-2)
               assert.equal(emailsOf(beside.rows), emailsOf(shown))
@@ -137,6 +166,15 @@ test('segment: members equal a scan of all contacts', async t => {
   )
 })
 
+/** Stores the activity of a contact, if there has been any. */
+async function act(store: Pick<TestDatabase, 'change'>, id: Id, activity: Activity) {
+  const at = (ago: number | null) => (ago === null ? null : NOW - ago * DAY_MS)
+  const times = [activity.last_sent_at, activity.last_opened_at, activity.last_clicked_at].map(at)
+  if (times.every(time => time === null)) return
+  const [last_sent_at, last_opened_at, last_clicked_at] = times
+  insertRows(store, 'contact_activity', [{ contact_id: id, last_sent_at, last_opened_at, last_clicked_at }])
+}
+
 function emailsOf(rows: readonly Pick<ContactRow, 'email'>[]): string[] {
   return rows.map(({ email }) => email)
 }
@@ -148,7 +186,7 @@ async function pagesOf(
 ): Promise<string[]> {
   const emails: string[] = []
   for (let after: Id | null = null; ; ) {
-    const { members, next } = await segmentMembers(db, segment, after, limit, 5)
+    const { members, next } = await segmentMembers(db, segment, NOW, after, limit, 5)
     emails.push(...emailsOf(members))
     if (next === null) return emails
     after = next
@@ -172,7 +210,7 @@ test('segment: members follow changes of contacts', async t => {
       plan('neq', 'pro'),
       plan('not_exists'),
     ]
-    return Promise.all(requests.map(filter => countMembers(db, audience, [filter])))
+    return Promise.all(requests.map(filter => countMembers(db, NOW, audience, [filter])))
   }
   const change = (properties: [string, PropertyValue | null][]) =>
     run('changeContact', {
@@ -227,10 +265,57 @@ test('segment: several values are counted in chunks of any size', async t => {
   for (const filters of segments)
     for (const size of [1, 2, 3, 4, 9, 10])
       assert.is(
-        await countMembers(db, audience, filters, size),
+        await countMembers(db, NOW, audience, filters, size),
         all.filter(fields => belongs(fields, filters)).length,
         `${JSON.stringify(filters)} by ${size}`,
       )
+})
+
+test('segment: contacts are selected by when they were added', async t => {
+  // given: ann and bob, ten days apart
+  const { db, audienceId, audienceOf, add, clock } = await open(t)
+  await add({ email: 'ann@there.test' })
+  const between = clock.now() + 5 * DAY_MS
+  clock.advance(10 * DAY_MS)
+  await add({ email: 'bob@there.test' })
+  const audience = await audienceOf(audienceId)
+
+  // when, then
+  const found = async (op: SegmentFilter['op'], value: string | number) => {
+    const filters = [{ field: 'created_at', op, value }]
+    const question = { audience, filters, search: '', limit: 9, offset: 0, cursor: null }
+    const { rows, total } = await listContacts(db, clock.now(), question)
+    assert.is(total, await countMembers(db, clock.now(), audience, filters))
+    return emailsOf(rows)
+  }
+  assert.equal(await found('before', new Date(between).toISOString()), ['ann@there.test'])
+  assert.equal(await found('after', new Date(between).toISOString()), ['bob@there.test'])
+  assert.equal(await found('within_days', 9), ['bob@there.test'])
+  assert.equal(await found('not_within_days', 9), ['ann@there.test'])
+  assert.equal(await found('within_days', 10), ['bob@there.test', 'ann@there.test'])
+})
+
+test('segment: conditions on one time that exclude each other are found in any order', async () => {
+  const opened = (op: SegmentFilter['op'], value: number) => ({ field: 'last_opened_at', op, value })
+  const added = (op: SegmentFilter['op'], value: string) => ({ field: 'created_at', op, value })
+  const clicked = { field: 'last_clicked_at', op: 'not_within_days', value: 90 } as const
+  for (const [filters, expected] of [
+    [
+      [opened('within_days', 7), clicked, opened('not_within_days', 7)],
+      [0, 2],
+    ],
+    [
+      [opened('not_within_days', 30), opened('within_days', 7)],
+      [0, 1],
+    ],
+    [[opened('within_days', 30), opened('not_within_days', 7), clicked], undefined],
+    [
+      [added('after', '2026-01-02'), added('before', '2026-01-02')],
+      [0, 1],
+    ],
+    [[added('before', '2026-01-03'), added('after', '2026-01-02')], undefined],
+  ] as const)
+    assert.equal(contradictionOf(filters), expected)
 })
 
 test('segment: audiences are independent', async t => {
@@ -241,7 +326,7 @@ test('segment: audiences are independent', async t => {
       await add({ email: `${name}@there.test`, properties: new Map([['plan', name]]) }, id)
   const filters: SegmentFilter[] = [{ field: 'properties.plan', op: 'eq', value: 'ann' }]
   for (const id of [audienceId, other]) {
-    const { rows } = await listContacts(db, {
+    const { rows } = await listContacts(db, NOW, {
       audience: await audienceOf(id),
       filters,
       search: '',
@@ -261,7 +346,7 @@ const SIMULATORS = new Set(['simulator.test', 'former.test'])
 test('members at other domains: found in any chunk, per segment, only if subscribed', async t => {
   const { add, db, audienceId } = await open(t)
   const isElsewhere = (filters: readonly SegmentFilter[] | null) =>
-    hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)
+    hasMemberElsewhere(db, NOW, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)
   const pro = [{ field: 'properties.plan', op: 'eq', value: 'pro' }] as const
   assert.is(await isElsewhere(null), false)
   for (let i = 0; i < 5; i++)
@@ -300,12 +385,12 @@ test('the segments of a contact are those that list it, newest first', async t =
   const cleo = await add({ email: 'cleo@there.test', unsubscribed: true, properties: inCity('Linz') })
 
   // when, then
-  const names = async (id: Id) => (await segmentsOf(db, { audienceId, id })).map(({ name }) => name)
+  const names = async (id: Id) => (await segmentsOf(db, NOW, { audienceId, id })).map(({ name }) => name)
   assert.equal(await names(ann), ['subscribed', 'Graz, named', 'Graz', 'everybody'])
   assert.equal(await names(ben), ['subscribed', 'Graz', 'everybody'])
   assert.equal(await names(cleo), ['Linz', 'everybody'])
   const ofAnother = { audienceId: await newAudience(), id: ann }
-  assert.equal(await segmentsOf(db, ofAnother), [])
+  assert.equal(await segmentsOf(db, NOW, ofAnother), [])
 })
 
 test.run()

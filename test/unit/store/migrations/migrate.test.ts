@@ -131,6 +131,53 @@ test('migrate: two accounts can request one domain name, but only one can have i
   assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
 })
 
+test('migrate: contacts begin with the activity that the emails before 020 tell', async t => {
+  // given: ann was sent two emails and clicked in one, a machine visited that to bob, cid is due
+  const connection = await openEmpty(t)
+  const { raw } = connection
+  const before = migrations.slice(
+    0,
+    migrations.findIndex(({ name }) => name === '020-contact-activity'),
+  )
+  await migrate(dbOver(connection), 'sqlite', 1, before)
+  const account = Buffer.from('account')
+  const contact = raw.prepare(
+    `insert into contacts (account_id, audience_id, id, email, folded_email, unsubscribed, properties, created_at,
+       updated_at) values (?, ?, ?, ?, ?, 0, '{}', 1, 1)`,
+  )
+  for (const name of ['ann', 'bob', 'cid'])
+    contact.run(account, Buffer.from('all'), Buffer.from(name), `${name}@there.test`, `${name}@there.test`)
+  const delivery = raw.prepare(
+    `insert into deliveries (email_id, ordinal, account_id, address, domain, kind, class, state, status, attempts,
+       next_at, expires_at, last_attempt_at) values (?, 0, ?, ?, 'there.test', 'to', 0, 2, 'delivered', 1, 0, 0, ?)`,
+  )
+  delivery.run(Buffer.from('1'), account, 'Ann@there.test', 100)
+  delivery.run(Buffer.from('2'), account, 'ann@there.test', 200)
+  delivery.run(Buffer.from('3'), account, 'bob@there.test', 300)
+  delivery.run(Buffer.from('4'), account, 'cid@there.test', null)
+  delivery.run(Buffer.from('5'), Buffer.from('other'), 'cid@there.test', 500)
+  const visit = raw.prepare(
+    `insert into visits (email_id, ordinal, link, account_id, count, machine_count, first_at, last_at)
+       values (?, 0, ?, ?, ?, 1, 1, ?)`,
+  )
+  visit.run(Buffer.from('1'), -1, account, 1, 110)
+  visit.run(Buffer.from('1'), 2, account, 1, 120)
+  visit.run(Buffer.from('3'), -1, account, 0, 310)
+
+  // when
+  await migrate(dbOver(connection), 'sqlite', 2)
+
+  // then
+  const rows = raw.prepare('select * from contact_activity order by contact_id').raw().all() as unknown[][]
+  assert.equal(
+    rows.map(([id, ...times]) => [String(id), ...times]),
+    [
+      ['ann', 200, 110, 120],
+      ['bob', 300, null, null],
+    ],
+  )
+})
+
 test('migrate: what was stored about destinations before 002 is kept', async t => {
   const connection = await openEmpty(t)
   const { raw } = connection

@@ -67,7 +67,7 @@ function daysBefore(at: Date, count: number): Date {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() - count)
 }
 
-function dayText(at: Date): string {
+export function dayText(at: Date): string {
   const two = (part: number) => String(part).padStart(2, '0')
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }

@@ -6,15 +6,16 @@ import { Button } from '../components/controls.tsx'
 import { rangeIn } from '../components/date-range.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { type Chip, Chips } from '../components/filters.tsx'
+import { filterWords } from '../labels/conditions.ts'
 import { rangeWords } from '../labels/ranges.ts'
-import { FIRST_FILTERS, FilterFields, filterWords, LiveCount } from './segments.tsx'
+import { FIRST_FILTERS, FilterFields, LiveCount } from './condition-fields.tsx'
 
 interface ConditionsProps {
   audience: Pick<Audience, 'id'>
   query: Query
 }
 
-/** Opens a form for conditions on fields and properties. */
+/** Opens a form for conditions on fields, properties and activity. */
 export function Conditions({ audience, query }: ConditionsProps) {
   const [isOpen, setOpen] = useState(false)
   return (

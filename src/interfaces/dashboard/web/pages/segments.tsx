@@ -1,33 +1,16 @@
 /** Segments of an audience: contacts that match a set of filters. */
-import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from '../api/client.ts'
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
+import type { Audience, List, Segment } from '../api/types.ts'
 import { Button, TextField } from '../components/controls.tsx'
 import { confirmRemoval, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { actions, type Column, ResourceList, RowActs } from '../components/list.tsx'
-import { plainWords } from '../labels/faults.ts'
-import { count, counted } from '../labels/numbers.ts'
+import { conditionFault, filterWords } from '../labels/conditions.ts'
+import { count } from '../labels/numbers.ts'
 import { segmentPlace } from '../labels/places.ts'
-
-type Op = SegmentFilter['op']
-
-const OPS: Readonly<Record<Op, string>> = {
-  eq: 'is',
-  neq: 'is not',
-  contains: 'contains',
-  exists: 'exists',
-  not_exists: 'does not exist',
-}
-const FIELDS: Readonly<Record<string, string>> = {
-  email: 'Email address',
-  first_name: 'First name',
-  last_name: 'Last name',
-  unsubscribed: 'Unsubscribed',
-}
-const COMPARES_NOTHING: ReadonlySet<Op> = new Set(['exists', 'not_exists'])
-const SETTLED_MS = 300
+import { FIRST_FILTERS, FilterFields, LiveCount } from './condition-fields.tsx'
 
 export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   const segments = useLoad<List<Segment>>(`/audiences/${audience.id}/segments?limit=100`)
@@ -70,7 +53,7 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
           title: 'No segments yet',
           act,
           children:
-            'A segment is a part of an audience, such as all contacts in Vienna. Membership updates automatically.',
+            'A segment is a part of an audience, such as all contacts in Vienna, or those who opened an email within the last month. Membership updates automatically.',
         }}
       >
         {segments.data && segments.data.total > 0 && <div class="filters">{act}</div>}
@@ -86,15 +69,6 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
     </>
   )
 }
-
-/** Formats a condition, such as `city is “Graz”`. */
-export function filterWords({ field, op, value }: SegmentFilter): string {
-  const name = FIELDS[field] ?? field.replace(/^properties\./, '')
-  return COMPARES_NOTHING.has(op) ? `${name} ${OPS[op]}` : `${name} ${OPS[op]} “${value}”`
-}
-
-const NEW_FILTER: SegmentFilter = { field: 'email', op: 'eq', value: '' }
-export const FIRST_FILTERS = [NEW_FILTER]
 
 interface SegmentDialogProps {
   audience: Pick<Audience, 'id'>
@@ -137,110 +111,12 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
             .filter(({ path: at }) => at.startsWith('filters') && error.of(at))
             .map(({ path: at, message }) => (
               <p key={at} class="advice">
-                {plainWords(message)}
+                {conditionFault(message)}
               </p>
             ))}
           <LiveCount path={path} filters={filters} />
         </>
       )}
     </FormDialog>
-  )
-}
-
-interface FilterFieldsProps {
-  audience: Pick<Audience, 'id'>
-  filters: readonly SegmentFilter[]
-  onFilters: (filters: SegmentFilter[]) => void
-}
-
-export function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
-  const properties = useLoad<List<{ key: string }>>(`/audiences/${audience.id}/properties`)
-  const fields = [
-    ...Object.entries(FIELDS),
-    ...(properties.data?.data ?? []).map(({ key }) => [`properties.${key}`, key] as const),
-  ]
-  const change = (i: number, changes: Partial<SegmentFilter>) =>
-    onFilters(filters.map((filter, j) => (i === j ? { ...filter, ...changes } : filter)))
-  return (
-    <fieldset class="stack stack-tight">
-      <legend class="label">
-        <b class="small">Contacts match all of these conditions</b>
-      </legend>
-      {filters.map(({ field, op, value }, i) => (
-        <div class="row" key={i}>
-          <select
-            class="input grow"
-            aria-label={`Field of condition ${i + 1}`}
-            value={field}
-            onChange={event => change(i, { field: event.currentTarget.value })}
-          >
-            {fields.map(([one, label]) => (
-              <option key={one} value={one}>
-                {label}
-              </option>
-            ))}
-          </select>
-          <select
-            class="input grow"
-            aria-label={`Operator of condition ${i + 1}`}
-            value={op}
-            onChange={event => change(i, { op: event.currentTarget.value as Op })}
-          >
-            {Object.entries(OPS).map(([one, label]) => (
-              <option key={one} value={one}>
-                {label}
-              </option>
-            ))}
-          </select>
-          {!COMPARES_NOTHING.has(op) && (
-            <input
-              class="input grow"
-              aria-label={`Value of condition ${i + 1}`}
-              value={String(value ?? '')}
-              onInput={event => change(i, { value: event.currentTarget.value })}
-            />
-          )}
-          <Button
-            kind="plain"
-            icon="cross"
-            label={`Remove condition ${i + 1}`}
-            onClick={() => onFilters(filters.filter((_, j) => i !== j))}
-          />
-        </div>
-      ))}
-      <div>
-        <Button small icon="plus" onClick={() => onFilters([...filters, NEW_FILTER])}>
-          Add condition
-        </Button>
-      </div>
-    </fieldset>
-  )
-}
-
-/** Live count of matching contacts while the filters are edited. */
-export function LiveCount({ path, filters }: { path: string; filters: readonly SegmentFilter[] }) {
-  const [found, setFound] = useState<number>()
-  const asked = JSON.stringify({ filters })
-  useEffect(() => {
-    let isOver = false
-    const timer = setTimeout(async () => {
-      const answer = await call<{ contact_count: number }>('POST', `${path}/count`, JSON.parse(asked)).catch(
-        (error: unknown) => {
-          // incomplete filters may be invalid
-          if (!(error instanceof ApiError)) throw error
-          return undefined
-        },
-      )
-      if (!isOver) setFound(answer?.contact_count)
-    }, SETTLED_MS)
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [asked])
-  return (
-    <p role="status" class="quiet">
-      {found === undefined ? 'Counting …' : `${counted(found, 'contact matches', 'contacts match')}.`}
-    </p>
   )
 }
