@@ -60,6 +60,8 @@ export function newContact(
     properties: propertiesJson(properties),
     createdAt: at,
     updatedAt: at,
+    importId: null,
+    importRow: null,
   }
 }
 

@@ -17,6 +17,8 @@ export const PROPERTIES_MAX = 100
 export const KEYS_MAX = 500
 /** Length of the period in a filter on a time, in days. */
 export const PERIOD_DAYS_MAX = 3_650
+/** Length of the name of an imported file, in characters. */
+export const FILE_NAME_CHARACTERS_MAX = 255
 /** Number of filters of one segment. */
 export const FILTERS_MAX = 20
 /** Number of segments of one audience. */

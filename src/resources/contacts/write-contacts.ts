@@ -8,6 +8,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/model/command.ts'
 import type { ContactRow, ContactValueRow } from '../../store/model/schema.ts'
+import { findActivity } from '../events/contact-activity.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
 import { type ContactPlace, contactView } from './contact.ts'
@@ -65,11 +66,11 @@ export async function writeContacts(
 export async function moveContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   const { accountId, audienceId, id } = before
   const choices = await tx.db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
-  const activity = await tx.db.selectFrom('contactActivity').selectAll().where('contactId', '=', id).execute()
+  const activity = await findActivity(tx.db, id)
   await writeEverything(tx, { accountId, audienceId }, [{ before, after: null }])
   await writeEverything(tx, { accountId, audienceId: after.audienceId }, [{ before: null, after }])
   await tx.rows.insert('contactTopics', choices)
-  await tx.rows.insert('contactActivity', activity)
+  if (activity) await tx.rows.insert('contactActivity', [activity])
   const told = await toldOf(tx, accountId, [after])
   const data = told(after)
   const type = 'contact.updated' as const
@@ -246,4 +247,6 @@ const CONTACT_COLUMNS = [
   'properties',
   'createdAt',
   'updatedAt',
+  'importId',
+  'importRow',
 ] as const

@@ -1,13 +1,15 @@
 /**
- * Keeps the times of the last email to each contact and of the contact's last open and click, by which segments
- * select. A contact has one row, however many emails there are, and keeps it after its emails are deleted.
+ * Keeps the times of the last email to each contact and of the contact's last open and click, by which
+ * segments select. A contact has one row, however many emails there are, and keeps it after its emails are
+ * deleted.
  *
  * Called in the transaction of the event. Read by `resources/contacts/filters.ts`.
  */
+import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/model/command.ts'
-import type { ContactActivityRow } from '../../store/model/schema.ts'
+import type { ContactActivityRow, Db } from '../../store/model/schema.ts'
 
 export type ActivityTime = Exclude<keyof ContactActivityRow, 'contactId'>
 
@@ -28,27 +30,19 @@ export async function noteActivity(
   activities: readonly Activity[],
 ): Promise<void> {
   for (const ofAccount of await withContacts(tx, activities)) {
-    const times = new Map(ofAccount.map(({ address, at }) => [foldAddress(address), at]))
-    const addresses = [...times.keys()]
-    for (let from = 0; from < addresses.length; from += ADDRESSES_PER_QUERY_MAX) {
-      const contacts = await tx.db
-        .selectFrom('contacts')
-        .select(['id', 'email'])
-        .where('accountId', '=', ofAccount[0]!.accountId)
-        .where('email', 'in', addresses.slice(from, from + ADDRESSES_PER_QUERY_MAX))
-        // groups that wait for each other's rows do so in the same order
-        .orderBy('id')
-        .execute()
-      await put(
-        tx,
-        column,
-        contacts.map(({ id: contactId, email }) => ({ contactId, [column]: times.get(email)! })),
-      )
-    }
+    const addresses = [...new Set(ofAccount.map(({ address }) => foldAddress(address)))]
+    // those of one group are seconds apart
+    const latestAt = Math.max(...ofAccount.map(({ at }) => at))
+    for (let from = 0; from < addresses.length; from += ADDRESSES_PER_QUERY_MAX)
+      await put(tx, column, {
+        accountId: ofAccount[0]!.accountId,
+        addresses: addresses.slice(from, from + ADDRESSES_PER_QUERY_MAX),
+        at: latestAt,
+      })
   }
 }
 
-/** Returns the activities of each account, without accounts that have no audience and therefore no contact. */
+/** Returns the activities by account, without accounts that have no audience and so no contacts. */
 async function withContacts({ db }: Tx, activities: readonly Activity[]): Promise<Activity[][]> {
   if (activities.length === 0) return []
   const byAccount = Map.groupBy(activities, ({ accountId }) => idKey(accountId))
@@ -63,25 +57,34 @@ async function withContacts({ db }: Tx, activities: readonly Activity[]): Promis
 }
 
 async function put(
-  tx: Tx,
+  { db }: Tx,
   column: ActivityTime,
-  rows: readonly ({ contactId: Id } & Partial<ContactActivityRow>)[],
+  { accountId, addresses, at }: { accountId: Id; addresses: readonly string[]; at: number },
 ): Promise<void> {
-  if (rows.length === 0) return
-  await tx.db
+  const contacts = db
+    .selectFrom('contacts')
+    .select(['id', sql<number>`cast(${at} as bigint)`.as('at')])
+    .where('accountId', '=', accountId)
+    .where('email', 'in', addresses)
+    // groups that wait for each other's rows do so in the same order
+    .orderBy('id')
+  await db
     .insertInto('contactActivity')
-    .values(rows as ContactActivityRow[])
+    .columns(['contactId', column])
+    .expression(contacts)
     .onConflict(conflict =>
       conflict.column('contactId').doUpdateSet(eb => ({ [column]: eb.ref(`excluded.${column}`) })),
     )
     .execute()
 }
 
+/** Returns undefined if nothing is known of the contact. */
+export function findActivity(db: Db, contactId: Id): Promise<ContactActivityRow | undefined> {
+  return db.selectFrom('contactActivity').selectAll().where('contactId', '=', contactId).executeTakeFirst()
+}
+
 /** Gives a new contact the times of one with the same address. */
 export async function copyActivity({ db, rows }: Tx, from: Id, contactId: Id): Promise<void> {
-  const known = await db.selectFrom('contactActivity').selectAll().where('contactId', '=', from).execute()
-  await rows.insert(
-    'contactActivity',
-    known.map(row => ({ ...row, contactId })),
-  )
+  const known = await findActivity(db, from)
+  if (known) await rows.insert('contactActivity', [{ ...known, contactId }])
 }

@@ -22,6 +22,7 @@ import { up as holdsBySender } from './015-holds-by-sender.ts'
 import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
 import { up as domainBrands } from './017-domain-brands.ts'
 import { up as contactActivity } from './020-contact-activity.ts'
+import { up as contactSources } from './021-contact-sources.ts'
 
 export interface Migration {
   name: string
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   { name: '016-broadcast-outcomes', up: broadcastOutcomes },
   { name: '017-domain-brands', up: domainBrands },
   { name: '020-contact-activity', up: contactActivity },
+  { name: '021-contact-sources', up: contactSources },
 ]

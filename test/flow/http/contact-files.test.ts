@@ -38,6 +38,7 @@ test('a file is taken in, reported on, and exported again', async () => {
   assert.equal(rest, {
     object: 'contact_import',
     audience_id: id,
+    file_name: null,
     status: 'done',
     error: null,
     ...{ rows: 2, created: 1, updated: 0, unchanged: 0, skipped: 0, failed: 1 },
@@ -117,6 +118,39 @@ test('columns are used as the client says, and still tell who has left', async (
   const query = `?column_uses=${encodeURIComponent('{"statuscode":"ignore"}')}`
   const asked = await upload(id, left, { query })
   assert.equal([asked.status, asked.body.questions[0].column], [422, 'statuscode'])
+})
+
+test('the page of a contact says which row of which file they came from', async () => {
+  // given
+  const id = await newAudience()
+  const activityOf = async (email: string) =>
+    (await get(`/contacts/${encodeURIComponent(email)}/activity`)).body
+  const form = new FormData()
+  form.set('file', new Blob(['email\nform@there.example\n']), 'from a form.csv')
+  form.set('segments', JSON.stringify([{ id }]))
+
+  // when
+  const { body } = await upload(id, 'email\nrow2@there.example\nrow3@there.example\n', {
+    query: `?file_name=${encodeURIComponent('März 2026.csv')}`,
+  })
+  const sent = new Response(form)
+  const formReply = await mailhorn.call('POST', '/contacts/imports', {
+    session,
+    raw: new Uint8Array(await sent.arrayBuffer()),
+    headers: { 'content-type': sent.headers.get('content-type')! },
+  })
+  await mailhorn.call('POST', `/audiences/${id}/contacts`, { session, body: { email: 'own@there.example' } })
+
+  // then
+  assert.is(body.file_name, 'März 2026.csv')
+  assert.equal((await activityOf('row3@there.example')).source, {
+    ...{ import_id: body.id, file_name: 'März 2026.csv', row: 3, created_at: body.created_at },
+  })
+  const { source } = await activityOf('form@there.example')
+  assert.equal([source.import_id, source.file_name, source.row], [formReply.body.id, 'from a form.csv', 2])
+  assert.is((await activityOf('own@there.example')).source, null)
+  const tooLong = await upload(id, 'email\n', { query: `?file_name=${'x'.repeat(256)}` })
+  assertRefusal(tooLong, { status: 422, name: 'validation_error', path: 'file_name' })
 })
 
 test('a segment is exported by itself', async () => {

@@ -6,6 +6,8 @@ interface FormPart {
   name: string
   /** Whether the part has a file name. */
   isFile: boolean
+  /** Null for a part without one. */
+  fileName: string | null
 }
 
 /** Receives the content of a part piece by piece. */
@@ -79,7 +81,8 @@ function partOf(head: string): FormPart {
   const name = /;\s*name="([^"]*)"/i.exec(disposition)?.[1]
   if (name === undefined)
     throw malformed('A part of the form has no `name` in its Content-Disposition header.')
-  return { name, isFile: /;\s*filename\*?=/i.test(disposition) }
+  const fileName = /;\s*filename="([^"]*)"/i.exec(disposition)?.[1] ?? null
+  return { name, isFile: /;\s*filename\*?=/i.test(disposition), fileName }
 }
 
 function malformed(message: string): ApiError {

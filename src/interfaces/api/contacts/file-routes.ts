@@ -23,6 +23,7 @@ import {
   lookView,
   readColumnMeanings,
   readColumnUses,
+  readFileName,
   readOnExisting,
   requireCsv,
 } from './import-schema.ts'
@@ -35,10 +36,10 @@ interface ContactFileRoutesOptions extends ImportFormsOptions {
 }
 
 export function contactFileRoutes(options: ContactFileRoutesOptions): Route[] {
-  return [...importRoutes(options), ...importForms(options), exportRoute(options)]
+  return [...uploadRoutes(options), ...importRoutes(options), ...importForms(options), exportRoute(options)]
 }
 
-function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Route[] {
+function uploadRoutes({ store, importContacts }: ContactFileRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -51,15 +52,14 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       replies: { 200: importSchema },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
-        const onExisting = readOnExisting(request.query)
+        const reading = { onExisting: readOnExisting(request.query), fileName: readFileName(request.query) }
+        const terms = { accountId, audienceId, ...reading }
         const charset = requireCsv(request)
         const meanings = readColumnMeanings(request.query.get('column_meanings'))
         const uses = readColumnUses(request.query.get('column_uses'))
         const upload = new ReplayedStream(store.blobs.drafts, request.stream())
         const report = await surveyImport({ charset, meanings, uses, bytes: upload.first() })
-          .then(plan =>
-            importContacts({ accountId, audienceId, onExisting, charset, plan, bytes: upload.again() }),
-          )
+          .then(plan => importContacts({ ...terms, charset, plan, bytes: upload.again() }))
           .catch(asRefused)
           .finally(() => upload.discard())
         return ok(importView(orNotFound(report, 'Audience')))
@@ -80,6 +80,11 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
         return ok(lookView(await lookAtFile(request.stream(), requireCsv(request)).catch(asRefused)))
       },
     },
+  ]
+}
+
+function importRoutes({ store }: ContactFileRoutesOptions): Route[] {
+  return [
     {
       method: 'GET',
       path: '/audiences/:id/imports',

@@ -6,10 +6,12 @@ import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
 import { JoinedBytes } from '../../../lib/joined-bytes.ts'
+import { onOneLine } from '../../../lib/line-text.ts'
 import type { accountContactCommands } from '../../../resources/contacts/account-contact-commands.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
 import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
 import { ConsentQuestions, sentenceOf, surveyImport } from '../../../resources/contacts/import/survey.ts'
+import { FILE_NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import {
   findAccountImport,
   findAudience,
@@ -101,7 +103,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   const { drafts } = store.blobs
   const draft = await drafts.create()
   try {
-    const fields = await readInto(request, boundary, draft.append).finally(draft.close)
+    const { fields, fileName } = await readInto(request, boundary, draft.append).finally(draft.close)
     const { audiences, ...form } = readImportForm(fields)
     await requireNamed(store.db, accountId, audiences, form.subscriptions)
     const home = async () => {
@@ -114,7 +116,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
         .catch(asRefused)
         .finally(() => bytes.destroy())
     }
-    const terms = { accountId, ...form, charset: undefined }
+    const terms = { accountId, ...form, fileName, charset: undefined }
     const plan = await read(bytes => surveyImport({ ...terms, bytes }))
     const importInto = async (audienceId: ImportRequest['audienceId']) => {
       const row = await read(bytes => importContacts({ ...terms, audienceId, plan, bytes }))
@@ -157,24 +159,26 @@ export function asRefused(error: unknown): never {
 }
 
 /**
- * @returns the fields except the file
+ * @returns the fields except the file, and its name
  * @throws ApiError if the file is missing or the fields are too long
  */
 async function readInto(
   request: ApiRequest,
   boundary: string,
   append: (pieces: readonly Uint8Array[]) => Promise<void>,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<{ fields: ReadonlyMap<string, string>; fileName: string | null }> {
   const fields = new Map<string, JoinedBytes>()
   let hasFile = false
   let fieldBytes = 0
-  await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
+  let nameOfFile: string | null = null
+  await readMultipart(request.stream(), boundary, ({ name, isFile, fileName }) => {
     // some clients send the file as a text, without a file name
     const isTheFile = name === 'file'
     if ((isFile && !isTheFile) || (isTheFile && hasFile))
       throw invalidField(name, `\`${name}\` must not be a file: the form may contain one file, \`file\`.`)
     if (isTheFile) {
       hasFile = true
+      nameOfFile = fileName && onOneLine(fileName, FILE_NAME_CHARACTERS_MAX)
       return piece => append([piece])
     }
     const value = new JoinedBytes()
@@ -194,5 +198,6 @@ async function readInto(
     throw new ApiError(422, 'missing_required_field', 'Missing `file` field.', {
       errors: [{ path: 'file', message: 'Missing `file` field.' }],
     })
-  return new Map([...fields].map(([name, value]): [string, string] => [name, value.take().toString()]))
+  const texts = [...fields].map(([name, value]): [string, string] => [name, value.take().toString()])
+  return { fields: new Map(texts), fileName: nameOfFile }
 }

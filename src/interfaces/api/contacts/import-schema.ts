@@ -1,6 +1,7 @@
 /** Schemas of contact imports. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import {
   answeredValue,
   type ColumnMeaning,
@@ -10,6 +11,7 @@ import {
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import type { FileLook } from '../../../resources/contacts/import/look.ts'
 import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
+import { FILE_NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import { FIELD_COLUMNS } from '../../../resources/contacts/properties.ts'
 import type { ContactImportRow } from '../../../store/model/schema.ts'
 import { ApiError, compressedBody, invalidField } from '../api-error.ts'
@@ -22,6 +24,9 @@ export const CSV = 'text/csv'
 const STATES = ['running', 'done', 'interrupted', 'failed'] as const
 
 export const importQuery = {
+  file_name: lineText(FILE_NAME_CHARACTERS_MAX)
+    .optional()
+    .meta({ description: 'Name of the file, which its contacts show as their source.' }),
   on_existing: z
     .enum(['update', 'skip'])
     .default('update')
@@ -42,6 +47,16 @@ export const importQuery = {
         'JSON with uses of columns in place of what their names say, by column: `email`, `first_name`, `last_name`, ' +
         '`unsubscribed`, `ignore`, or `{"property": "key"}`. A column that may say who has left is still asked about.',
     }),
+}
+
+/** @throws ApiError 422 */
+export function readFileName(query: URLSearchParams): string | null {
+  const text = query.get('file_name') ?? ''
+  if (importQuery.file_name.safeParse(text).success) return text.toWellFormed() || null
+  throw invalidField(
+    'file_name',
+    `The \`file_name\` parameter must be at most ${FILE_NAME_CHARACTERS_MAX} characters long, without control characters.`,
+  )
 }
 
 const useSchema = z.union(
@@ -127,6 +142,7 @@ export const importSchema = z
     object: z.literal('contact_import'),
     id: idSchema('imp'),
     audience_id: idSchema('aud'),
+    file_name: z.string().nullable(),
     status: z.enum(STATES),
     error: z
       .string()
@@ -140,7 +156,9 @@ export const importSchema = z
     failed: z.int(),
     errors: z
       .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
-      .meta({ description: 'Errors of the first 100 failed rows; the header is row 1.' }),
+      .meta({
+        description: 'Errors of the first 100 failed rows; the header is row 1. They are kept for 90 days.',
+      }),
     notes: z.array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() })).meta({
       description:
         'How many contacts were imported as unsubscribed, and changes that were needed to import a row, such as a replaced line break; the first 100.',
@@ -179,6 +197,7 @@ export function importView(row: ContactImportRow): z.output<typeof importSchema>
     object: 'contact_import',
     id: wireId('imp', row.id),
     audience_id: wireId('aud', row.audienceId),
+    file_name: row.fileName,
     status: row.state,
     error: row.fault,
     rows: row.rowCount,

@@ -4,10 +4,12 @@ import { idKey, wireId } from '../../../lib/ids.ts'
 import { foldAddress } from '../../../protocols/smtp/address.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import { listOptOuts } from '../../../resources/contacts/opt-outs.ts'
+import { findAccountImport } from '../../../resources/contacts/read.ts'
 import { eventsOfEmails } from '../../../resources/emails/event-rows.ts'
+import { findActivity } from '../../../resources/events/contact-activity.ts'
 import type { EmailReader } from '../../../resources/search/reader.ts'
 import { findSuppression } from '../../../resources/suppressions/suppression-rows.ts'
-import type { Db, EventRow } from '../../../store/model/schema.ts'
+import type { ContactRow, Db, EventRow } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
 import { accountContactOf } from '../contacts/alias-routes.ts'
@@ -35,6 +37,18 @@ export const contactActivitySchema = listSchema(sentEmailSchema)
         created_at: timeSchema,
       }),
     ),
+    last_sent_at: timeSchema.nullable().meta({ description: 'Null if no email was sent to the contact.' }),
+    last_opened_at: timeSchema.nullable().meta({ description: 'Opens by machines do not count.' }),
+    last_clicked_at: timeSchema.nullable().meta({ description: 'Clicks by machines do not count.' }),
+    source: z
+      .object({
+        import_id: idSchema('imp'),
+        file_name: z.string().nullable(),
+        row: z.int().min(1).meta({ description: 'Number of the row in the file; the header is row 1.' }),
+        created_at: timeSchema,
+      })
+      .nullable()
+      .meta({ description: 'Import that added the contact; null if it was added otherwise.' }),
   })
   .meta({ id: 'ContactActivity' })
 
@@ -57,7 +71,8 @@ export function contactActivityRoutes({ store, reader, horizonOf }: ContactActiv
       replies: { 200: contactActivitySchema },
       async handle(request) {
         const page = readEmailPage(request.query)
-        const { accountId, email } = await accountContactOf(store, request)
+        const contact = await accountContactOf(store, request)
+        const { accountId, email } = contact
         const scope = { accountId, horizon: await horizonOf(accountId), domain: null }
         const found = await reader.listEmails({ scope, filter: { to: email }, page })
         const { total, hasMore, emails } = orNotFound(found, 'Email')
@@ -68,6 +83,7 @@ export function contactActivityRoutes({ store, reader, horizonOf }: ContactActiv
         const byEmail = Map.groupBy(events, ({ subjectId }) => idKey(subjectId))
         const suppression = await findSuppression(store.find, accountId, { email: foldAddress(email) })
         const optOuts = await listOptOuts(store.db, { accountId, email })
+        const last = await findActivity(store.db, contact.id)
         return ok({
           object: 'list',
           total,
@@ -81,8 +97,28 @@ export function contactActivityRoutes({ store, reader, horizonOf }: ContactActiv
             topic_id: topicId && wireId('top', topicId),
             created_at: timestamp(saidAt),
           })),
+          last_sent_at: timestamp(last?.lastSentAt ?? null),
+          last_opened_at: timestamp(last?.lastOpenedAt ?? null),
+          last_clicked_at: timestamp(last?.lastClickedAt ?? null),
+          source: await sourceOf(store.db, contact),
         })
       },
     },
   ]
+}
+
+/** Returns the import that has added the contact, unless it was into an audience that has been deleted. */
+async function sourceOf(
+  db: Db,
+  { accountId, importId, importRow }: ContactRow,
+): Promise<z.output<typeof contactActivitySchema>['source']> {
+  const source = importId && (await findAccountImport(db, accountId, importId))
+  if (!source) return null
+  const { id, fileName, createdAt } = source
+  return {
+    import_id: wireId('imp', id),
+    file_name: fileName,
+    row: importRow!,
+    created_at: timestamp(createdAt),
+  }
 }

@@ -58,14 +58,14 @@ type Counts = Record<(typeof COUNTS)[number], number>
 export const importCommands = {
   /** Refuses to start if the audience does not exist or would have too many different property keys. */
   beginImport: command<
-    ImportKey & { keys: readonly string[]; at: number },
+    ImportKey & { fileName: string | null; keys: readonly string[]; at: number },
     'begun' | 'no-audience' | 'too-many-keys'
-  >(async (tx, { accountId, audienceId, id, keys, at }) => {
+  >(async (tx, { accountId, audienceId, id, fileName, keys, at }) => {
     if (!(await hasAudience(tx, { accountId, audienceId }))) return 'no-audience'
     if (!(await hasRoomForKeys(tx, audienceId, keys))) return 'too-many-keys'
     await tx.rows.insert('contactImports', [
       {
-        ...{ accountId, audienceId, id, state: 'running', errors: '[]', fault: null },
+        ...{ accountId, audienceId, id, fileName, state: 'running', errors: '[]', fault: null },
         ...(Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts),
         ...{ createdAt: at, updatedAt: at, endedAt: null },
       },
@@ -81,7 +81,7 @@ export const importCommands = {
     ) => {
       const place = { accountId, audienceId }
       if (!(await hasAudience(tx, place))) return undefined
-      const batch = await readBatch(tx, place, { rows, onExisting, subscriptions, at })
+      const batch = await readBatch(tx, { ...place, id }, { rows, onExisting, subscriptions, at })
       // before the contacts are written, so that opt-outs of new contacts take precedence
       await putSubscriptions(tx, batch.choices)
       const written = await writeContacts(tx, place, batch.writes, at)
@@ -136,9 +136,14 @@ export const importCommands = {
       .execute()
   }),
 
-  /** Deletes import reports. The contacts are kept. */
-  forgetImports: command<{ endedBefore: number }, void>(async ({ db }, { endedBefore }) => {
-    await db.deleteFrom('contactImports').where('endedAt', '<', endedBefore).execute()
+  /** Deletes the reports about rows. Their contacts still name the import as their source. */
+  forgetImportReports: command<{ endedBefore: number }, void>(async ({ db }, { endedBefore }) => {
+    await db
+      .updateTable('contactImports')
+      .set({ errors: '[]' })
+      .where('endedAt', '<', endedBefore)
+      .where('errors', '!=', '[]')
+      .execute()
   }),
 }
 
@@ -150,7 +155,7 @@ interface Touched {
 
 async function readBatch(
   tx: Tx,
-  place: ContactPlace,
+  { id: importId, ...place }: ImportKey,
   {
     rows,
     onExisting,
@@ -178,7 +183,9 @@ async function readBatch(
       counts.skippedCount++
       continue
     }
-    const after = known ? changedContact(known.after, importedFields(row), at) : madeOf(tx, place, row, at)
+    const after = known
+      ? changedContact(known.after, importedFields(row), at)
+      : madeOf(tx, { ...place, id: importId }, row, at)
     if (readProperties(after.properties).size > PROPERTIES_MAX) {
       const message = `A contact may have at most ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
@@ -202,10 +209,15 @@ function importedFields({ changes: { unsubscribed, ...changes } }: ImportRow) {
   return { ...changes, ...(unsubscribed && { unsubscribed }) }
 }
 
-function madeOf(tx: Tx, place: ContactPlace, { email, changes }: ImportRow, at: number): ContactRow {
+function madeOf(
+  tx: Tx,
+  { id: importId, ...place }: ImportKey,
+  { row: importRow, email, changes }: ImportRow,
+  at: number,
+): ContactRow {
   const none = { firstName: null, lastName: null, unsubscribed: false, properties: new Map() }
   const bare = newContact(place, tx.newId(at), { email, ...none }, at)
-  return changedContact(bare, changes, at)
+  return { ...changedContact(bare, changes, at), importId, importRow }
 }
 
 async function report(
@@ -254,7 +266,7 @@ async function putEntries(
 const LOST_AFTER_MS = 10 * 60_000
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
-/** Ends imports whose process died, and deletes expired import reports, in steps. */
+/** Ends imports whose process died, and deletes expired reports about rows, in steps. */
 export async function* sweepImports({
   run,
   clock,
@@ -265,6 +277,6 @@ export async function* sweepImports({
   const at = clock.now()
   await run('endLostImports', { before: at - LOST_AFTER_MS, at })
   yield
-  await run('forgetImports', { endedBefore: at - RETENTION_MS })
+  await run('forgetImportReports', { endedBefore: at - RETENTION_MS })
   yield
 }

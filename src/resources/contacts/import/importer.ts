@@ -26,6 +26,8 @@ export interface ImportRequest {
    */
   audienceId: Id | (() => Promise<Id>)
   onExisting: OnExisting
+  /** Name of the file; null if the client has not named it. */
+  fileName?: string | null
   /** Topics that the imported contacts are subscribed to or unsubscribed from; none by default. */
   subscriptions?: readonly TopicSubscription[]
   bytes: AsyncIterable<Uint8Array>
@@ -52,21 +54,28 @@ interface ImporterOptions {
 const BATCH_ROWS = 200
 
 export function createImporter({ run, clock, newId }: ImporterOptions): ImportContacts {
-  const begin = async (key: ImportKey, keys: string[]): Promise<boolean> => {
-    const begun = await run('beginImport', { ...key, keys, at: clock.now() })
+  const begin = async (key: ImportKey, fileName: string | null, keys: string[]): Promise<boolean> => {
+    const begun = await run('beginImport', { ...key, fileName, keys, at: clock.now() })
     if (begun === 'too-many-keys') throw tooManyKeys()
     return begun === 'begun'
   }
 
   const take = async (
-    { accountId, audienceId, onExisting, subscriptions = [], plan: { columns } }: ImportRequest,
+    {
+      accountId,
+      audienceId,
+      onExisting,
+      fileName = null,
+      subscriptions = [],
+      plan: { columns },
+    }: ImportRequest,
     records: AsyncGenerator<ImportRecord>,
   ) => {
     await records.next() // the header
     const keys = keysOf(columns)
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
-    if (!(await begin(key, keys))) return undefined
+    if (!(await begin(key, fileName, keys))) return undefined
     const terms = { onExisting, subscriptions }
     const consent = new ConsentCounts()
     const end = (state: ContactImportRow['state'], fault: string | null) =>

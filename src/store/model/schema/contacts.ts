@@ -38,6 +38,9 @@ export interface ContactRow {
   properties: Json
   createdAt: number
   updatedAt: number
+  /** Import that added the contact, and the number of its row; null for others. */
+  importId: Id | null
+  importRow: number | null
 }
 
 export const PROPERTY_TYPES = ['string', 'number'] as const
@@ -134,6 +137,8 @@ export interface ContactImportRow {
   accountId: Id
   audienceId: Id
   id: Id
+  /** Null if the client has not named the file. */
+  fileName: string | null
   state: ImportState
   /** Number of rows read so far, the sum of the following counts. */
   rowCount: number

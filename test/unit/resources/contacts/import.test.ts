@@ -6,6 +6,7 @@ import { readProperties } from '../../../../src/resources/contacts/properties.ts
 import { listPropertyKeys } from '../../../../src/resources/contacts/property-keys.ts'
 import type { ContactImportRow, ContactRow, Db } from '../../../../src/store/model/schema.ts'
 import { openAudience } from '../../../kit/audience.ts'
+import { newId } from '../../../kit/mail.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -297,19 +298,49 @@ test('import: reading follows storing, and stops when the audience is deleted', 
   assert.is(rows<{ id: Id }>('select id from audiences').length, 0)
 })
 
-test('import: imports of a dead process become interrupted, then expire', async t => {
-  const { run, accountId, audienceId, rows, clock } = await openAudience(t)
+test('import: imports of a dead process become interrupted, and lose their reports later', async t => {
+  const { run, accountId, audienceId, rows, change, clock } = await openAudience(t)
   const key = { accountId, audienceId, id: audienceId }
-  await run('beginImport', { ...key, keys: [], at: clock.now() })
+  await run('beginImport', { ...key, fileName: null, keys: [], at: clock.now() })
   const states = () => rows<{ state: string }>('select state from contact_imports').map(({ state }) => state)
   await run('endLostImports', { before: clock.now(), at: clock.now() })
   assert.equal(states(), ['running'])
   await run('endLostImports', { before: clock.now() + 1, at: clock.now() })
   assert.equal(states(), ['interrupted'])
-  await run('forgetImports', { endedBefore: clock.now() })
-  assert.equal(states(), ['interrupted'])
-  await run('forgetImports', { endedBefore: clock.now() + 1 })
-  assert.equal(states(), [])
+  change(`update contact_imports set errors = '[{"row":2,"email":"ann@","message":"x"}]'`)
+  const errors = () => rows<{ errors: string }>('select errors from contact_imports').map(row => row.errors)
+  await run('forgetImportReports', { endedBefore: clock.now() })
+  assert.not.equal(errors(), ['[]'])
+  await run('forgetImportReports', { endedBefore: clock.now() + 1 })
+  assert.equal([states(), errors()], [['interrupted'], ['[]']])
+})
+
+test('import: new contacts name the import and the first row that they came from', async t => {
+  // given: bob is no contact of an import
+  const { importFile, add, contacts, newAudience, run, accountId, clock } = await openAudience(t)
+  await add({ email: 'bob@there.test' })
+
+  // when
+  const first = await importFile(
+    'email,city\n\nann@there.test,Graz\nbob@there.test,Linz\nann@there.test,Wels\n',
+    {
+      fileName: 'readers.csv',
+    },
+  )
+  await importFile('email,city\nann@there.test,Enns\n', { fileName: 'again.csv' })
+
+  // then
+  const [ann, bob] = await contacts()
+  assert.is(first!.fileName, 'readers.csv')
+  assert.equal([ann!.importId, ann!.importRow], [first!.id, 3])
+  assert.equal([bob!.importId, bob!.importRow], [null, null])
+  const other = await newAudience()
+  await run('copyContact', {
+    ...{ accountId, audienceId: other, id: newId(clock.now()), at: clock.now() },
+    from: { audienceId: ann!.audienceId, id: ann!.id },
+  })
+  const [copy] = await contacts(other)
+  assert.equal([copy!.importId, copy!.importRow], [first!.id, 3])
 })
 
 async function exported(db: Db, audienceId: Id): Promise<string> {

@@ -126,7 +126,7 @@ interface AboutProps {
 function About({ contact, activity, topics, segments }: AboutProps) {
   const nameOf = (id: string | null) =>
     id === null ? 'all broadcasts' : (topics.find(topic => topic.id === id)?.name ?? 'a deleted topic')
-  const suppression = activity?.suppression
+  const { suppression, source = null } = activity ?? {}
   return (
     <Facts
       rows={[
@@ -145,6 +145,15 @@ function About({ contact, activity, topics, segments }: AboutProps) {
         ],
         ['Added', <Time key="added" at={contact.created_at} />],
         ['Changed', <Time key="changed" at={contact.updated_at} />],
+        source && [
+          'Source',
+          <span key="source">
+            Import of {source.file_name ?? 'a file'}, row {source.row}, <Time at={source.created_at} />
+          </span>,
+        ],
+        ['Last email', <Time key="sent" at={activity?.last_sent_at} or="None" />],
+        ['Last open', <Time key="opened" at={activity?.last_opened_at} or="None" />],
+        ['Last click', <Time key="clicked" at={activity?.last_clicked_at} or="None" />],
         [
           'Suppression',
           suppression ? (

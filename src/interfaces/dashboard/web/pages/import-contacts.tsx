@@ -71,6 +71,7 @@ function useImport({ audience, onDone }: Pick<ImportProps, 'audience' | 'onDone'
     try {
       const path = withQuery(`/audiences/${audience.id}/contacts/import`, {
         on_existing: onExisting,
+        file_name: file!.name,
         column_meanings: asked.query,
         column_uses: columns.query,
       })
