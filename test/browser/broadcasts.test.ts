@@ -113,6 +113,41 @@ test('a draft is shown as a contact whom one searches for would read it', async 
   await page.getByLabel('Preview as').getByText('No contact found').waitFor({ state: 'attached' })
 })
 
+test('a draft is tried as another contact, looked at on a phone and in the dark, and duplicated', async () => {
+  // given
+  const { id } = await draftOf('Try me', { reply_to: 'desk@shop.example' })
+  await goTo(`/broadcasts/${id}`)
+  const letter = page.locator('iframe.letter').first()
+  await letter.waitFor()
+
+  // when, then: the width of a phone, and inverted colours, since the email has no dark styles
+  await page.getByRole('tab', { name: 'Phone' }).click()
+  await page.locator('iframe.letter-phone').waitFor()
+  assert.ok((await letter.boundingBox())!.width <= 375)
+  await page.getByRole('tab', { name: 'Dark' }).click()
+  await page.getByText('The email has no dark styles.').waitFor()
+
+  // the test email shows the chosen contact
+  await button('Send test email').click()
+  await dialog().getByLabel('To').fill('delivered+one@simulator.test, delivered+two@simulator.test')
+  await button('Of a chosen contact').click()
+  await dialog().getByLabel('Search contacts').fill('cleo@')
+  await dialog().getByLabel('Preview as').getByText('delivered+cleo@').waitFor({ state: 'attached' })
+  await dialog().getByRole('button', { name: 'Send test email' }).click()
+  await page.getByText('2 test emails were sent.').waitFor()
+  const { data } = await call('GET', '/emails?to=delivered%2Btwo@simulator.test')
+  assert.match((await call('GET', `/emails/${data[0].id}`)).html, /Hello Cleo/)
+
+  // what is typed is duplicated, too
+  await page.getByLabel('Reply-To').fill('help@shop.example, "Desk, Ann" <ann@shop.example>')
+  await button('Duplicate').click()
+  await page.getByText('Broadcast duplicated. This is the copy.').waitFor()
+  await page.waitForURL(url => !url.pathname.endsWith(id))
+  const copy = await call('GET', `/broadcasts/${page.url().split('/').at(-1)}`)
+  assert.equal([copy.status, copy.reply_to], ['draft', (await call('GET', `/broadcasts/${id}`)).reply_to])
+  assert.is(copy.reply_to.length, 2)
+})
+
 test('above 10,000 recipients nothing is sent before their number is typed', async t => {
   const preview = { total: 12_400, recipients: 12_345, skipped: { unsubscribed: 55 }, complete: true }
   await page.route(/recipients\/preview$/, route => route.fulfill({ json: preview }))

@@ -64,6 +64,7 @@ interface BroadcastsOptions {
 }
 
 const UNKNOWN_ADDRESS = 'reader@example.com'
+const UNKNOWN_CONTACT = refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
 
 /** Results of the methods are undefined when the account has no such broadcast. */
 export class Broadcasts {
@@ -176,15 +177,17 @@ export class Broadcasts {
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
-    if (contactId && !contact)
-      return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
+    if (contactId && !contact) return UNKNOWN_CONTACT
     const placeholders = await placeholdersOf(db, broadcast)
     return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, placeholders)
   }
 
-  /** Sends each address a test email, which does not count for the broadcast. */
-  test(sender: Sender, id: Id, to: readonly Mailbox[]) {
-    return sendTest(this.#options, sender, id, to)
+  /**
+   * Sends each address a test email, which does not count for the broadcast.
+   * @param contactId contact whose values the emails show; null for the contact of each address
+   */
+  test(sender: Sender, id: Id, to: readonly Mailbox[], contactId: Id | null) {
+    return sendTest(this.#options, sender, id, { to, contactId })
   }
 
   #row(accountId: Id, id: Id) {
@@ -244,21 +247,23 @@ async function sendTest(
   { db, accept, preparation }: BroadcastsOptions,
   sender: Sender,
   id: Id,
-  to: readonly Mailbox[],
+  { to, contactId }: { to: readonly Mailbox[]; contactId: Id | null },
 ): Promise<Accepted | Refusal | undefined> {
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
+  const chosen = contactId && (await findContact(db, broadcast, { id: contactId }))
+  if (contactId && !chosen) return UNKNOWN_CONTACT
   const [from] = parseStoredMailboxes(broadcast.sender)
   const placeholders = await placeholdersOf(db, broadcast)
   const submissions = []
   for (const recipient of to) {
-    const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
+    const contact = chosen ?? (await findContact(db, broadcast, { email: foldAddress(recipient.address) }))
     submissions.push(
       newSubmission({
         from: from!,
         to: [recipient],
         replyTo: parseStoredMailboxes(broadcast.replyToList),
-        ...sampleOf(broadcast, recipient.address, contact, placeholders),
+        ...sampleOf(broadcast, chosen?.email ?? recipient.address, contact, placeholders),
         tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
       }),
     )

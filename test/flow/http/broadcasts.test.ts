@@ -368,6 +368,14 @@ test('broadcasts: a broadcast can be tested, previewed for a contact and linted'
   assert.is((await post(`/broadcasts/${id}/test`, { to: [] })).status, 422)
   assert.is((await post(`/broadcasts/${id}/test`, { to: 'nobody' })).body.errors[0].path, 'to')
   const contacts = await get(`/audiences/${audience}/contacts?q=carl`)
+  const asCarl = (await post(`/broadcasts/${id}/test`, { to, contact_id: contacts.data[0].id })).body
+  const both = asCarl.emails.map((each: { id: string }) => mailhorn.emailWhen(each.id, 'delivered'))
+  for (const { subject, html } of await Promise.all(both))
+    assert.equal([subject, html.endsWith(` Carl  ${contacts.data[0].email}`)], ['News for Carl', true])
+  for (const contact_id of ['con_01890000-0000-7000-8000-000000000000', 'carl'])
+    assertRefusal(await post(`/broadcasts/${id}/test`, { to, contact_id }), {
+      ...{ status: 404, name: 'not_found', path: 'contact_id' },
+    })
   const preview = await get(`/broadcasts/${id}/preview?contact_id=${contacts.data[0].id}`)
   assert.equal([preview.subject, preview.text], ['News for Carl', 'Hello.'])
   assert.is((await get(`/broadcasts/${id}/preview`)).subject, 'News for you')

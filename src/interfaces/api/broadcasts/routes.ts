@@ -30,7 +30,7 @@ import {
   readBroadcastChange,
   readNewBroadcast,
   readSendOrder,
-  readTestRecipients,
+  readTestOrder,
   sendBroadcastSchema,
   testBroadcastSchema,
   testSchema,
@@ -230,8 +230,8 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       replies: { 200: testSchema },
       async handle(request) {
         const id = pathId(request, 'brd')
-        const to = readTestRecipients(await request.body())
-        const { ids } = found(await broadcasts.test(senderOf(request), id, to))
+        const { to, contactId } = readTestOrder(await request.body())
+        const { ids } = found(await broadcasts.test(senderOf(request), id, to, contactId))
         const emails = ids.map((email, i) => ({ id: wireId('eml', email), to: to[i]!.address }))
         return ok({ object: 'broadcast_test', id: wireId('brd', id), emails })
       },

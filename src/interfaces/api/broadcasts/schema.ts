@@ -69,7 +69,13 @@ export const sendBroadcastSchema = z.object({
   no_unsubscribe_reason: fields.no_unsubscribe_reason,
   version,
 })
-export const testBroadcastSchema = z.object({ to: oneOrMany() })
+export const testBroadcastSchema = z.object({
+  to: oneOrMany(),
+  contact_id: z.string().optional().meta({
+    description:
+      'Contact whose values all test emails show; without it, each shows those of the contact with its address, if any.',
+  }),
+})
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
 const readNew = bodyReader(newBroadcastSchema, {
@@ -254,12 +260,15 @@ export function readSendOrder(body: unknown): DelayedSendOrder & { version: stri
 }
 
 /** @throws ApiError */
-export function readTestRecipients(body: unknown): Mailbox[] {
-  const { to } = readTest(body)
+export function readTestOrder(body: unknown): { to: Mailbox[]; contactId: Id | null } {
+  const { to, contactId } = readTest(body)
   if (to.length === 0) throw invalidField('to', 'Missing `to` field.', 'missing_required_field')
   if (to.length > TEST_RECIPIENTS_MAX)
     throw invalidField('to', `\`to\` must contain 1 to ${TEST_RECIPIENTS_MAX} addresses; got ${to.length}.`)
-  return readMailboxes('to', to)
+  return {
+    to: readMailboxes('to', to),
+    contactId: contactId ? readReference('contact_id', ['con'], 'Contact', contactId) : null,
+  }
 }
 
 /** Returns only the fields that the request contains. */

@@ -5,12 +5,20 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button } from './controls.tsx'
 
+/** `dark` shows the dark styles of the message, or else inverts its colours, as some mail programs do. */
+export type PreviewLook = 'desktop' | 'phone' | 'dark'
+
 interface PreviewProps {
   html: string
   title: string
+  look?: PreviewLook
 }
 
-export function Preview({ html, title }: PreviewProps) {
+export function hasDarkStyles(html: string): boolean {
+  return /prefers-color-scheme/i.test(html)
+}
+
+export function Preview({ html, title, look = 'desktop' }: PreviewProps) {
   const [withPictures, setPictures] = useState(false)
   const hasPictures = /<img\b[^>]*\bsrc\s*=\s*["']?https?:|url\(\s*["']?https?:/i.test(html)
   return (
@@ -23,12 +31,25 @@ export function Preview({ html, title }: PreviewProps) {
           </Button>
         </div>
       )}
-      <Frame key={`${withPictures} ${html}`} html={html} title={title} withPictures={withPictures} />
+      <Frame
+        key={`${withPictures} ${look} ${html}`}
+        html={html}
+        title={title}
+        look={look}
+        withPictures={withPictures}
+      />
     </>
   )
 }
 
-function Frame({ html, title, withPictures }: PreviewProps & { withPictures: boolean }) {
+function classOf(look: PreviewLook, html: string): string {
+  if (look === 'dark') return hasDarkStyles(html) ? ' letter-dark' : ' letter-inverted'
+  return look === 'phone' ? ' letter-phone' : ''
+}
+
+type FrameProps = Required<PreviewProps> & { withPictures: boolean }
+
+function Frame({ html, title, look, withPictures }: FrameProps) {
   const name = useId()
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current!.submit(), [])
@@ -44,7 +65,13 @@ function Frame({ html, title, withPictures }: PreviewProps & { withPictures: boo
       >
         <textarea name="html" aria-label={title} value={html} readOnly />
       </form>
-      <iframe class="letter" name={name} title={title} sandbox="" referrerpolicy="no-referrer" />
+      <iframe
+        class={`letter${classOf(look, html)}`}
+        name={name}
+        title={title}
+        sandbox=""
+        referrerpolicy="no-referrer"
+      />
     </>
   )
 }

@@ -2,12 +2,14 @@
 import { useState } from 'preact/hooks'
 import { textPartOf } from '../../../../protocols/mime/html/text-part.ts'
 import type { Rendering } from '../../../../resources/templates/render.ts'
-import { Preview } from './preview.tsx'
+import { hasDarkStyles, Preview, type PreviewLook } from './preview.tsx'
 import { Card } from './show.tsx'
 import { Tabs } from './tabs.tsx'
 
 const LOOKS = [
-  ['html', 'HTML'],
+  ['desktop', 'Desktop'],
+  ['phone', 'Phone'],
+  ['dark', 'Dark'],
   ['text', 'Text'],
 ] as const
 
@@ -18,12 +20,19 @@ interface RenderedMailProps {
 }
 
 export function RenderedMail({ rendered, hasNoText = false }: RenderedMailProps) {
-  const [look, setLook] = useState<'html' | 'text'>('html')
+  const [look, setLook] = useState<PreviewLook | 'text'>('desktop')
   return (
     <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
       <Tabs label="Preview format" tabs={LOOKS} chosen={look} onChoose={setLook} />
       {!rendered.ok && <p class="letter-text">The rendered email is too large.</p>}
-      {rendered.ok && look === 'html' && <Preview html={rendered.html ?? ''} title="Email preview" />}
+      {rendered.ok && look === 'dark' && !hasDarkStyles(rendered.html ?? '') && (
+        <p class="quiet small filters">
+          The email has no dark styles. Some programs leave it as it is, others invert its colours like this.
+        </p>
+      )}
+      {rendered.ok && look !== 'text' && (
+        <Preview html={rendered.html ?? ''} title="Email preview" look={look} />
+      )}
       {rendered.ok && look === 'text' && (
         <pre class="letter-text" dir="auto">
           {textOf(rendered, hasNoText) ?? 'There is no text part.'}

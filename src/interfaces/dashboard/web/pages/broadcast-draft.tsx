@@ -39,6 +39,11 @@ export function BroadcastDraft({ broadcast, edit, isLocked }: BroadcastDraftProp
           <Readers draft={shown} onDraft={draft.set} faultOf={faultOf} />
           <WillGetIt key={readersOf(broadcast)} broadcast={broadcast} draft={shown} />
           <TextField label="From" {...field('from')} />
+          <TextField
+            label="Reply-To"
+            hint="Where replies go, if not to the sender: addresses, separated by commas."
+            {...field('reply_to')}
+          />
           <TextField label="Subject" {...field('subject')} />
           <TextField
             label="Preview text"

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import type { Broadcast } from '../api/types.ts'
 import { type Draft, useDraft } from '../components/draft.tsx'
+import { mailboxesIn } from '../labels/mailboxes.ts'
 
 /** Delay of saving after the first keystroke that is not saved. */
 const SAVE_DELAY_MS = 2_000
@@ -19,6 +20,7 @@ const FIELDS = [
   'from',
   'subject',
   'preview_text',
+  'reply_to',
   'audience_id',
   'segment_id',
   'topic_id',
@@ -61,7 +63,8 @@ export interface SaveFailure {
 }
 
 function textOf(broadcast: Broadcast): BroadcastText {
-  return Object.fromEntries(FIELDS.map(field => [field, broadcast[field] ?? ''])) as BroadcastText
+  const fields = { ...broadcast, reply_to: broadcast.reply_to.join(', ') }
+  return Object.fromEntries(FIELDS.map(field => [field, fields[field] ?? ''])) as BroadcastText
 }
 
 export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcast) => void): BroadcastEdit {
@@ -133,7 +136,8 @@ function useSaving(
   const running = useRef<Promise<Broadcast>>()
   const store = async (over: Broadcast, isPageGone: boolean): Promise<Broadcast> => {
     const sent = draft.now()
-    const { name, text, ...body } = sent
+    const { name, text, reply_to, ...body } = sent
+    const replyTo = mailboxesIn(reply_to)
     const hasNoText = over.text === ''
     const saved = await call<Broadcast>(
       'PATCH',
@@ -141,6 +145,8 @@ function useSaving(
       {
         ...body,
         ...(text === '' && !hasNoText ? { derive_text: true } : { text }),
+        // an empty address removes what is stored
+        reply_to: replyTo.length > 0 ? replyTo : [''],
         name: name || null,
         version: over.version,
       },

@@ -6,7 +6,7 @@ import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Broadcast } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm, confirmRemoval } from '../components/dialog.tsx'
+import { confirm, confirmRemoval, useAct } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
@@ -89,6 +89,13 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       >
         {status === 'draft' && <SaveState broadcast={broadcast} edit={edit} />}
         <Button icon="trash" label="Delete broadcast" onClick={remove} />
+        <Duplicate
+          broadcast={broadcast}
+          isBusy={isSaving}
+          before={copy =>
+            edit.afterSaving('Nothing was duplicated, because the changes could not be saved', copy)
+          }
+        />
         <Button disabled={isSaving} onClick={() => openFor('test')}>
           Send test email
         </Button>
@@ -128,7 +135,7 @@ interface OpenDialogProps extends BroadcastProps {
 /** The dialog that is open over a draft or scheduled broadcast. */
 function OpenDialog({ what, broadcast, put, reload, onClose }: OpenDialogProps) {
   const { id, version, scheduled_at } = broadcast
-  if (what === 'test') return <TestBroadcast id={id} onClose={onClose} />
+  if (what === 'test') return <TestBroadcast broadcast={broadcast} onClose={onClose} />
   if (what === 'reschedule')
     return (
       <Reschedule
@@ -328,6 +335,7 @@ function BegunBroadcast({ broadcast, put }: BroadcastProps) {
             onClick={() => confirmDeletion(broadcast, () => navigate('/broadcasts'))}
           />
         )}
+        <Duplicate broadcast={broadcast} />
         <Orders broadcast={broadcast} put={put} />
       </Head>
       {error && (
@@ -340,12 +348,47 @@ function BegunBroadcast({ broadcast, put }: BroadcastProps) {
   )
 }
 
+interface DuplicateProps {
+  broadcast: Broadcast
+  isBusy?: boolean
+  /** Saves what is being written, and then copies it. */
+  before?: (copy: () => void) => void
+}
+
+/** Makes a draft with the stored content for the same audience, and leads to it. */
+function Duplicate({ broadcast: { id }, isBusy = false, before = copy => copy() }: DuplicateProps) {
+  const [, navigate] = useLocation()
+  const duplicate = useAct(async () => {
+    const copy = await call<Broadcast>('POST', `/broadcasts/${id}/duplicate`)
+    say('Broadcast duplicated. This is the copy.')
+    navigate(`/broadcasts/${copy.id}`)
+  })
+  return (
+    <>
+      <Button
+        icon="copy"
+        disabled={isBusy || duplicate.isBusy}
+        onClick={() => before(() => void duplicate.run())}
+      >
+        Duplicate
+      </Button>
+      {duplicate.error && <Failure error={duplicate.error} act="The broadcast was not duplicated" />}
+    </>
+  )
+}
+
 function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadcast' | 'put'>) {
   const order = (what: 'pause' | 'resume', said: string) =>
-    void call<Broadcast>('POST', `/broadcasts/${id}/${what}`).then(changed => {
-      put(changed)
-      say(said)
-    })
+    void call<Broadcast>('POST', `/broadcasts/${id}/${what}`).then(
+      changed => {
+        put(changed)
+        say(said)
+      },
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error
+        say(error.message, 'warn')
+      },
+    )
   const stop = () =>
     confirm({
       title: 'Cancel this broadcast?',
@@ -361,7 +404,7 @@ function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadc
       {status === 'sending' && (
         <Button onClick={() => order('pause', 'The broadcast is paused.')}>Pause broadcast</Button>
       )}
-      {status === 'paused' && (
+      {(status === 'paused' || status === 'failed') && (
         <Button kind="main" onClick={() => order('resume', 'The broadcast is being sent.')}>
           Resume broadcast
         </Button>

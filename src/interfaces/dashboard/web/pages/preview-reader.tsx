@@ -1,4 +1,4 @@
-/** Chooses the contact whose values a preview of a broadcast shows. */
+/** Chooses the contact whose values a preview or a test email of a broadcast shows. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { withQuery } from '../api/client.ts'

@@ -5,7 +5,7 @@ import { ApiError, call, withQuery } from '../api/client.ts'
 import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Broadcast, BroadcastLint, BroadcastPreview, RecipientPreview } from '../api/types.ts'
-import { TextField } from '../components/controls.tsx'
+import { Choices, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
@@ -18,28 +18,44 @@ import { count, counted } from '../labels/numbers.ts'
 import { RecipientCount, useAudienceWords, useRecipients } from './broadcast-audience.tsx'
 import { usePreviewReader } from './preview-reader.tsx'
 
-export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void }) {
+export function TestBroadcast({ broadcast, onClose }: { broadcast: Broadcast; onClose: () => void }) {
   const [to, setTo] = useState(signedIn().user.email)
+  const [isChosen, setChosen] = useState(false)
+  const { reader, choice } = usePreviewReader(broadcast)
   return (
     <FormDialog
       title="Send test email"
       act="Send test email"
       onClose={onClose}
       onSubmit={async () => {
-        await call('POST', `/broadcasts/${id}/test`, { to: mailboxesIn(to) })
-        say('The test email was sent.')
+        const addresses = mailboxesIn(to)
+        const shown = isChosen && reader ? { contact_id: reader.id } : {}
+        await call('POST', `/broadcasts/${broadcast.id}/test`, { to: addresses, ...shown })
+        say(addresses.length > 1 ? `${addresses.length} test emails were sent.` : 'The test email was sent.')
         onClose()
       }}
     >
       {error => (
-        <TextField
-          label="To"
-          required
-          value={to}
-          hint="Up to ten addresses, separated by commas. Unsubscribe links in test emails do not work."
-          onValue={setTo}
-          fault={error?.of('to')}
-        />
+        <>
+          <TextField
+            label="To"
+            required
+            value={to}
+            hint="Up to ten addresses, separated by commas. Unsubscribe links in test emails do not work."
+            onValue={setTo}
+            fault={error?.of('to')}
+          />
+          <Choices<'own' | 'chosen'>
+            label="Values"
+            value={isChosen ? 'chosen' : 'own'}
+            options={[
+              ['own', 'Of the contact with each address'],
+              ['chosen', 'Of a chosen contact'],
+            ]}
+            onValue={value => setChosen(value === 'chosen')}
+          />
+          {isChosen && choice}
+        </>
       )}
     </FormDialog>
   )
