@@ -148,6 +148,26 @@ test('a draft is tried as another contact, looked at on a phone and in the dark,
   assert.is(copy.reply_to.length, 2)
 })
 
+test('a broadcast is spread over hours, and its speed is changed while it is sent', async () => {
+  const { id } = await draftOf('Slowly')
+  await goTo(`/broadcasts/${id}`)
+  await button('Review and send …').click()
+  await button('Spread over hours').click()
+  assert.is(await dialog().getByRole('button', { name: 'Send to 3 people' }).isDisabled(), true)
+  await dialog().getByLabel('Hours').fill('3')
+  await dialog().getByText('At most 1 email an hour, which takes about 3 hours').waitFor()
+  await dialog().getByRole('button', { name: 'Send to 3 people' }).click()
+  await button('Undo').waitFor()
+  mailhorn.clock.advance(30_000)
+  await page.getByText('1 of 3 emails sent. At most 1 an hour, about 2 hours left').waitFor()
+  await button('Change speed …').click()
+  await button('As fast as possible').click()
+  await button('Save speed').click()
+  await page.getByText('The speed was changed.').waitFor()
+  await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
+  assert.is((await call('GET', `/broadcasts/${id}`)).emails_per_hour, null)
+})
+
 test('above 10,000 recipients nothing is sent before their number is typed', async t => {
   const preview = { total: 12_400, recipients: 12_345, skipped: { unsubscribed: 55 }, complete: true }
   await page.route(/recipients\/preview$/, route => route.fulfill({ json: preview }))

@@ -120,14 +120,15 @@ export class Broadcasts {
    * @param version is the version of the content to send; null for the current one
    */
   async send(accountId: Id, id: Id, wanted: DelayedSendOrder, version: string | null) {
-    const { at, delayMs = 0, noUnsubscribeReason = null } = wanted
+    const { at, delayMs = 0, noUnsubscribeReason = null, emailsPerHour } = wanted
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const linkRefusal = await refuseLinks(this.#options, accountId, broadcast)
     const order = this.#order(accountId, id)
     const isDelayed = delayMs > 0
     const send = { at: isDelayed ? order.now + delayMs : at, isDelayed, linkRefusal }
-    const done = await this.#options.run('sendBroadcast', { ...order, send, version, noUnsubscribeReason })
+    const more = { version, noUnsubscribeReason, emailsPerHour }
+    const done = await this.#options.run('sendBroadcast', { ...order, send, ...more })
     return this.#after(accountId, id, done)
   }
 

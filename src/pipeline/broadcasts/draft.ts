@@ -11,6 +11,7 @@ import { closedFor, type Refusal, refuseField } from '../accept/refusal.ts'
 import { endHold } from '../queue/hold.ts'
 import { readServiceMode } from '../queue/service-mode.ts'
 import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
+import { delayAfter } from './rate.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { contentFault } from './texts.ts'
 import { refuseOtherVersion } from './version.ts'
@@ -31,6 +32,8 @@ export interface BroadcastFields extends Content {
   previewText: string | null
   /** Why the content has no unsubscribe link. */
   noUnsubscribeReason: NoUnsubscribeReason | null
+  /** Number of emails in an hour; null for no limit. */
+  emailsPerHour: number | null
 }
 
 export interface Changes {
@@ -58,6 +61,8 @@ export interface DelayedSendOrder extends SendOrder {
   delayMs?: number
   /** Why the content has no unsubscribe link; null keeps the stored reason. */
   noUnsubscribeReason?: NoUnsubscribeReason | null
+  /** Number of emails in an hour; null for no limit, and undefined keeps what is stored. */
+  emailsPerHour?: number | null | undefined
 }
 
 export interface CheckedSendOrder extends SendOrder {
@@ -104,12 +109,17 @@ export const draftCommands = {
     return true
   }),
 
-  /** Changes a draft or a scheduled broadcast; a scheduled one stays scheduled. */
+  /**
+   * Changes a draft or a scheduled broadcast; a scheduled one stays scheduled. Of one that has begun, only
+   * its rate is changed.
+   */
   changeBroadcast: command<BroadcastKey & Author & Changes & { now: number }, Written>(
     async (tx, { accountId, id, by, changes, scheduledAt, version, now }) => {
       await lockBroadcast(tx, { accountId, id })
       const row = await findBroadcast(tx.db, accountId, id)
       if (!row) return undefined
+      if (mayChangeRate(row) && scheduledAt === undefined && isOnlyRate(changes))
+        return changeRate(tx, row, changes.emailsPerHour, now)
       if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
       if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
       const changedMeanwhile = refuseOtherVersion(row, version)
@@ -159,6 +169,30 @@ export const draftCommands = {
     if (row.holdId) await endHold(tx, row.holdId, now)
     return true
   }),
+}
+
+/** Whether the broadcast has begun and may go on. */
+function mayChangeRate({ status }: Pick<BroadcastRow, 'status'>): boolean {
+  return status === 'sending' || status === 'paused' || status === 'failed'
+}
+
+function isOnlyRate(
+  changes: Partial<BroadcastFields>,
+): changes is Pick<BroadcastFields, 'emailsPerHour'> & Record<string, never> {
+  return Object.keys(changes).join() === 'emailsPerHour'
+}
+
+/** The next emails follow after the time that the new rate leaves between them, or earlier. */
+async function changeRate(
+  tx: Tx,
+  row: BroadcastRow,
+  emailsPerHour: number | null,
+  now: number,
+): Promise<true> {
+  const isWaiting = row.status === 'sending' && row.nextAt !== null
+  const nextAt = isWaiting ? Math.min(row.nextAt!, now + delayAfter(1, emailsPerHour)) : row.nextAt
+  await setBroadcast(tx, row, { emailsPerHour, nextAt, updatedAt: now })
+  return true
 }
 
 export const NO_AUDIENCE = refuseField(
@@ -227,6 +261,7 @@ export function fieldsOf({
   subject,
   previewText,
   noUnsubscribeReason,
+  emailsPerHour,
   html,
   text,
 }: StoredBroadcast): BroadcastFields {
@@ -241,6 +276,7 @@ export function fieldsOf({
     subject,
     previewText,
     noUnsubscribeReason,
+    emailsPerHour,
     html,
     text,
   }

@@ -18,6 +18,7 @@ import { takeRoom } from '../accept/quota.ts'
 import { type EmailDecision, storeEmails } from '../accept/store-emails.ts'
 import { broadcastFaultOf, failBroadcast } from './begin.ts'
 import { type EmailTerms, emailMaker } from './emails.ts'
+import { delayAfter, portionOf } from './rate.ts'
 import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
 export interface ExpandInput extends BroadcastKey, EmailTerms {
@@ -48,28 +49,33 @@ type Contact = Pick<ContactRow, 'id' | 'email' | 'firstName' | 'lastName' | 'uns
 
 export function expandCommandsWith(slowFrom: number) {
   return {
-    /** Expands the next page of members. After the last page, marks the broadcast as sent once it is. */
+    /**
+     * Expands the next page of members, or a portion of it. After the last page, marks the broadcast as sent
+     * once it is.
+     */
     expandBroadcast: command<ExpandInput, void>(
       async (tx, input) => {
         const row = await lockBroadcast(tx, input)
         if (row?.status !== 'sending' || row.countedAt === null) return
+        const { emailsPerHour } = row
+        // another process may have made this portion already
+        if (emailsPerHour !== null && row.nextAt !== null && row.nextAt > input.now) return
         const page = await firstPage(tx, row)
         if (!page) return complete(tx, row, input.now)
         const fault = await broadcastFaultOf(tx, row)
         if (fault) return failBroadcast(tx, row, fault, input.now)
-        const emails = await expandPage(tx, row, input, idsOf(page))
+        const all = idsOf(page)
+        const ids = all.slice(0, portionOf(all.length, emailsPerHour))
+        const emails = await expandPage(tx, row, input, ids)
         if (!emails)
           return failBroadcast(tx, row, { message: input.linkFault!, isTemporary: true }, input.now)
-        await tx.db
-          .deleteFrom('broadcastPages')
-          .where('broadcastId', '=', row.id)
-          .where('number', '=', page.number)
-          .execute()
+        await keepRest(tx, page, all.slice(ids.length))
         const isFarAhead = (await countQueued(tx, row)) >= slowFrom
         await setBroadcast(tx, row, {
           ...spanWith(row, emails),
-          expandedCount: row.expandedCount + page.ids.length / ID_BYTES,
-          nextAt: input.now + (isFarAhead ? SLOW_PAGE_DELAY_MS : 0),
+          expandedCount: row.expandedCount + ids.length,
+          nextAt:
+            input.now + Math.max(isFarAhead ? SLOW_PAGE_DELAY_MS : 0, delayAfter(ids.length, emailsPerHour)),
         })
       },
       { weigh: () => WEIGHT },
@@ -104,6 +110,25 @@ function firstPage({ db }: Tx, { id }: BroadcastRow): Promise<BroadcastPageRow |
     .orderBy('number')
     .limit(1)
     .executeTakeFirst()
+}
+
+/** Deletes a page, or keeps the members that the rate of the broadcast leaves for later. */
+async function keepRest(
+  { db, rows }: Tx,
+  { broadcastId, number }: BroadcastPageRow,
+  rest: readonly Id[],
+): Promise<void> {
+  if (rest.length > 0)
+    return rows.update(
+      'broadcastPages',
+      ['broadcastId', 'number'],
+      [{ broadcastId, number, ids: Buffer.concat(rest) }],
+    )
+  await db
+    .deleteFrom('broadcastPages')
+    .where('broadcastId', '=', broadcastId)
+    .where('number', '=', number)
+    .execute()
 }
 
 function idsOf({ ids }: BroadcastPageRow): Id[] {

@@ -30,6 +30,8 @@ interface SendInput extends Order {
   version: string | null
   /** Why the content has no unsubscribe link; null keeps the stored reason. */
   noUnsubscribeReason: NoUnsubscribeReason | null
+  /** Number of emails in an hour; null for no limit, and undefined keeps what is stored. */
+  emailsPerHour: number | null | undefined
 }
 
 export const sendCommands = {
@@ -51,7 +53,8 @@ export const sendCommands = {
       refuseSendTime(send.at, now)
     if (refusal) return refusal
     const reason = saysUnsubscribe(row) ? null : (order.noUnsubscribeReason ?? row.noUnsubscribeReason)
-    const set = { ...sendState(send, now), noUnsubscribeReason: reason, updatedAt: now }
+    const emailsPerHour = order.emailsPerHour === undefined ? row.emailsPerHour : order.emailsPerHour
+    const set = { ...sendState(send, now), noUnsubscribeReason: reason, emailsPerHour, updatedAt: now }
     await setBroadcast(tx, { accountId, id }, set)
     return true
   }),

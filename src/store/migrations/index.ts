@@ -23,6 +23,7 @@ import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
 import { up as domainBrands } from './017-domain-brands.ts'
 import { up as contactActivity } from './020-contact-activity.ts'
 import { up as contactSources } from './021-contact-sources.ts'
+import { up as broadcastRates } from './022-broadcast-rates.ts'
 
 export interface Migration {
   name: string
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   { name: '017-domain-brands', up: domainBrands },
   { name: '020-contact-activity', up: contactActivity },
   { name: '021-contact-sources', up: contactSources },
+  { name: '022-broadcast-rates', up: broadcastRates },
 ]

@@ -18,23 +18,25 @@ import { readChoice } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import { type FindTemplate, templateOf, withTemplate } from './from-template.ts'
 import {
-  broadcastChangeSchema,
   broadcastRow,
   broadcastRowSchema,
   broadcastSchema,
   broadcastView,
   lintSchema,
   lintView,
-  newBroadcastSchema,
   previewSchema,
+  testSchema,
+  unsubscribeWarnings,
+} from './replies.ts'
+import {
+  broadcastChangeSchema,
+  newBroadcastSchema,
   readBroadcastChange,
   readNewBroadcast,
   readSendOrder,
   readTestOrder,
   sendBroadcastSchema,
   testBroadcastSchema,
-  testSchema,
-  unsubscribeWarnings,
 } from './schema.ts'
 
 /** Maximum size of html and text, with a margin for their JSON encoding. */
@@ -127,7 +129,7 @@ function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rou
       path: '/broadcasts/:id',
       access: 'session',
       bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
-      summary: 'Update a draft or scheduled broadcast',
+      summary: 'Update a draft or scheduled broadcast, or the rate of one that is being sent',
       body: broadcastChangeSchema,
       notApplied: NOT_APPLIED,
       emptyRemoves: REMOVABLE,

@@ -1,8 +1,7 @@
-/** Schemas of broadcasts: bodies that create, update and send one, and replies with content and results. */
+/** Schemas of the bodies that create, update, send and test a broadcast. */
 import * as z from 'zod'
-import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, type IdPrefix, parseWireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
-import type { BroadcastDetail, BroadcastLint } from '../../../pipeline/broadcasts/broadcasts.ts'
 import {
   type BroadcastFields,
   type Changes,
@@ -10,26 +9,16 @@ import {
   NO_AUDIENCE,
   type SendOrder,
 } from '../../../pipeline/broadcasts/draft.ts'
-import { LINT_PARTS, LINT_RULES, saysUnsubscribe } from '../../../pipeline/broadcasts/lint.ts'
+import { EMAILS_PER_HOUR_MAX } from '../../../pipeline/broadcasts/rate.ts'
 import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
-import { versionOf } from '../../../pipeline/broadcasts/version.ts'
-import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
-import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
+import type { Mailbox } from '../../../protocols/smtp/address.ts'
+import { storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
-import {
-  BROADCAST_STATUSES,
-  type BroadcastRow,
-  EMAIL_STATUSES,
-  NO_UNSUBSCRIBE_REASONS,
-  SKIP_REASONS,
-} from '../../../store/model/schema.ts'
+import { NO_UNSUBSCRIBE_REASONS } from '../../../store/model/schema.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { readTemplateRef } from '../emails/template-use.ts'
-import type { Warning } from '../route/warnings.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
-import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
-import { timestamp } from '../schema/timestamp.ts'
 
 const fields = {
   name: lineText(NAME_LENGTH_MAX).optional(),
@@ -47,6 +36,12 @@ const fields = {
     description:
       'Why the content needs no unsubscribe link. It is dropped when the broadcast is sent with one.',
   }),
+  emails_per_hour: z
+    .int()
+    .min(0)
+    .max(EMAILS_PER_HOUR_MAX)
+    .optional()
+    .meta({ description: 'Number of emails in an hour, over which they are spread evenly; 0 for no limit.' }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 }
 export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
@@ -67,6 +62,7 @@ export const sendBroadcastSchema = z.object({
   scheduled_at: fields.scheduled_at,
   delay_seconds,
   no_unsubscribe_reason: fields.no_unsubscribe_reason,
+  emails_per_hour: fields.emails_per_hour,
   version,
 })
 export const testBroadcastSchema = z.object({
@@ -93,89 +89,6 @@ const readTest = bodyReader(testBroadcastSchema)
 const REPLY_TO_MAX = 50
 const TEST_RECIPIENTS_MAX = 10
 
-const count = z.int().min(0)
-export const broadcastRowSchema = z.object({
-  object: z.literal('broadcast'),
-  id: idSchema('brd'),
-  name: z.string(),
-  audience_id: idSchema('aud'),
-  segment_id: idSchema('seg').nullable(),
-  topic_id: idSchema('top').nullable(),
-  template_id: idSchema('tpl').nullable(),
-  from: z.string(),
-  subject: z.string(),
-  reply_to: z.array(z.string()),
-  preview_text: z.string().nullable(),
-  no_unsubscribe_reason: z.enum(NO_UNSUBSCRIBE_REASONS).nullable(),
-  status: z.enum(BROADCAST_STATUSES).meta({ id: 'BroadcastStatus' }),
-  error: z.string().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  updated_by: z.string().nullable().meta({
-    description: 'Address of the user, or name of the access token, who last changed content or recipients.',
-  }),
-  scheduled_at: timeSchema.nullable(),
-  undo_until: timeSchema.nullable().meta({ description: 'Time until which sending can be undone.' }),
-  started_at: timeSchema.nullable(),
-  sent_at: timeSchema.nullable(),
-})
-export const broadcastSchema = broadcastRowSchema
-  .extend({
-    version: z.string().meta({
-      description: 'Version of content and recipients; it changes with each of them.',
-    }),
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    progress: z.object({
-      total: count
-        .nullable()
-        .meta({ description: 'Number of recipients; null until the recipient list is complete.' }),
-      expanded: count.meta({
-        description: 'Number of recipients whose email was created or who were skipped.',
-      }),
-      handed_over: count.meta({
-        description: 'Number of emails transmitted to a mail server, excluding failed ones.',
-      }),
-    }),
-    counts: z.object(Object.fromEntries(EMAIL_STATUSES.map(status => [status, z.int()]))),
-    opens: count,
-    unique_opens: count,
-    clicks: count,
-    unique_clicks: count,
-    unsubscribes: count,
-    skipped: z.object(Object.fromEntries(SKIP_REASONS.map(reason => [reason, count]))),
-  })
-  .meta({ id: 'Broadcast' })
-
-export const lintSchema = z.object({
-  object: z.literal('broadcast_lint'),
-  id: idSchema('brd'),
-  findings: z.array(
-    z.object({
-      rule: z.enum(LINT_RULES),
-      severity: z.enum(['error', 'warning']),
-      part: z.enum(LINT_PARTS),
-      line: z.int().min(1).nullable(),
-      message: z.string(),
-    }),
-  ),
-  links: z
-    .array(z.object({ url: z.string(), line: z.int().min(1), message: z.string().nullable() }))
-    .meta({ description: 'Links of the HTML, at most 200, each with what is wrong with it, or null.' }),
-})
-export const previewSchema = z.object({
-  object: z.literal('broadcast_preview'),
-  id: idSchema('brd'),
-  subject: z.string(),
-  html: z.string().nullable(),
-  text: z.string().nullable().meta({ description: 'Derived from the HTML if the broadcast has no text.' }),
-})
-export const testSchema = z.object({
-  object: z.literal('broadcast_test'),
-  id: idSchema('brd'),
-  emails: z.array(z.object({ id: idSchema('eml'), to: z.string() })),
-})
-
 /** Absent content, sender and reply addresses come from the template. */
 export interface NewBroadcast {
   fields: Omit<BroadcastFields, 'subject' | 'sender'> & Record<'subject' | 'sender', string | null>
@@ -201,7 +114,8 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   return {
     fields: {
       ...{ audienceId: null, segmentId: null, topicId: null, templateId: null, replyToList: null },
-      ...{ previewText: null, noUnsubscribeReason: null, html: null, text: null, name: '' },
+      ...{ previewText: null, noUnsubscribeReason: null, emailsPerHour: null },
+      ...{ html: null, text: null, name: '' },
       ...words,
       ...{ subject, sender },
     },
@@ -251,12 +165,16 @@ export function readSendOrder(body: unknown): DelayedSendOrder & { version: stri
     scheduledAt,
     delaySeconds = 0,
     noUnsubscribeReason = null,
+    emailsPerHour,
     version = null,
   } = (isOfGo ? readSendOfGo : readSend)(body)
   if (scheduledAt !== undefined && delaySeconds > 0)
     throw invalidField('delay_seconds', '`delay_seconds` must not be set beside `scheduled_at`.')
   const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
-  return { at, delayMs: delaySeconds * 1_000, noUnsubscribeReason, version }
+  return {
+    ...{ at, delayMs: delaySeconds * 1_000, noUnsubscribeReason, version },
+    emailsPerHour: rateOf(emailsPerHour),
+  }
 }
 
 /** @throws ApiError */
@@ -275,7 +193,8 @@ export function readTestOrder(body: unknown): { to: Mailbox[]; contactId: Id | n
 function changesOf(
   request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version' | 'deriveText'>,
 ): Partial<BroadcastFields> {
-  const { name, subject, html, text, previewText, noUnsubscribeReason, from, replyTo } = request
+  const { name, subject, html, text, previewText, noUnsubscribeReason, emailsPerHour, from, replyTo } =
+    request
   const replyToCount = replyTo?.length ?? 0
   if (replyToCount > REPLY_TO_MAX)
     throw invalidField(
@@ -299,10 +218,16 @@ function changesOf(
     text,
     previewText: previewText === '' ? null : previewText?.toWellFormed(),
     noUnsubscribeReason,
+    emailsPerHour: rateOf(emailsPerHour),
   }
   return Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
   ) as Partial<BroadcastFields>
+}
+
+/** Undefined changes nothing. */
+function rateOf(emailsPerHour: number | undefined): number | null | undefined {
+  return emailsPerHour === 0 ? null : emailsPerHour
 }
 
 /** @throws ApiError */
@@ -326,82 +251,4 @@ function readReference(key: string, prefixes: readonly IdPrefix[], what: string,
 function readTemplate(text: string | undefined): TemplateRef | null | undefined {
   if (text === undefined) return undefined
   return text === '' ? null : readTemplateRef('template_id', text)
-}
-
-/** @param isOfSegment see `broadcastRow` */
-export function broadcastView(
-  { broadcast, counts }: BroadcastDetail,
-  isOfSegment: boolean,
-): z.output<typeof broadcastSchema> {
-  const { html, text, countedAt, memberCount, expandedCount } = broadcast
-  const statuses = EMAIL_STATUSES.map(status => [status, counts[`status.${status}`]] as const)
-  const notHandedOver = ['queued', 'canceled', 'suppressed', 'scheduled', 'failed']
-  const handedOver = statuses.filter(([status]) => !notHandedOver.includes(status))
-  return {
-    ...broadcastRow(broadcast, isOfSegment),
-    version: versionOf(broadcast),
-    html,
-    text,
-    progress: {
-      total: countedAt === null ? null : memberCount,
-      expanded: expandedCount,
-      handed_over: handedOver.reduce((sum, [, number]) => sum + number, 0),
-    },
-    counts: Object.fromEntries(statuses),
-    opens: counts['reaction.opened'],
-    unique_opens: counts['reaction.unique_opened'],
-    clicks: counts['reaction.clicked'],
-    unique_clicks: counts['reaction.unique_clicked'],
-    unsubscribes: counts['reaction.unsubscribed'],
-    skipped: Object.fromEntries(SKIP_REASONS.map(reason => [reason, counts[`skipped.${reason}`]])),
-  }
-}
-
-/**
- * Converts a broadcast for lists.
- *
- * @param isOfSegment for a client that requires a `segment_id`: it gets the audience if the broadcast has no
- * segment
- */
-export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<typeof broadcastRowSchema> {
-  const segmentId = row.segmentId ?? (isOfSegment ? row.audienceId : null)
-  return {
-    object: 'broadcast',
-    id: wireId('brd', row.id),
-    name: row.name,
-    audience_id: wireId('aud', row.audienceId),
-    segment_id: segmentId && wireId('seg', segmentId),
-    topic_id: row.topicId && wireId('top', row.topicId),
-    template_id: row.templateId && wireId('tpl', row.templateId),
-    from: mailboxText(parseStoredMailboxes(row.sender)[0]!),
-    subject: row.subject,
-    reply_to: parseStoredMailboxes(row.replyToList).map(mailboxText),
-    preview_text: row.previewText,
-    no_unsubscribe_reason: row.noUnsubscribeReason,
-    status: row.status,
-    error: row.error,
-    created_at: timestamp(row.createdAt),
-    updated_at: timestamp(row.updatedAt),
-    updated_by: row.updatedBy,
-    scheduled_at: timestamp(row.scheduledAt),
-    undo_until: timestamp(row.undoUntil),
-    started_at: timestamp(row.startedAt),
-    sent_at: timestamp(row.sentAt),
-  }
-}
-
-export function lintView(id: Id, lint: BroadcastLint): z.output<typeof lintSchema> {
-  return { object: 'broadcast_lint', id: wireId('brd', id), ...lint }
-}
-
-/** Warns of a broadcast that is sent without an unsubscribe link and without a reason. */
-export function unsubscribeWarnings({ broadcast }: BroadcastDetail): Warning[] {
-  if (broadcast.noUnsubscribeReason !== null || saysUnsubscribe(broadcast)) return []
-  return [
-    {
-      path: 'no_unsubscribe_reason',
-      message:
-        'The content has no {{unsubscribe_url}}. Add it, or say in `no_unsubscribe_reason` why it is not needed.',
-    },
-  ]
 }

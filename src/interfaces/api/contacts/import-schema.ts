@@ -154,11 +154,9 @@ export const importSchema = z
     unchanged: z.int(),
     skipped: z.int(),
     failed: z.int(),
-    errors: z
-      .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
-      .meta({
-        description: 'Errors of the first 100 failed rows; the header is row 1. They are kept for 90 days.',
-      }),
+    errors: z.array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() })).meta({
+      description: 'Errors of the first 100 failed rows; the header is row 1. They are kept for 90 days.',
+    }),
     notes: z.array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() })).meta({
       description:
         'How many contacts were imported as unsubscribed, and changes that were needed to import a row, such as a replaced line break; the first 100.',

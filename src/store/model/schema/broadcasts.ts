@@ -40,6 +40,8 @@ export interface BroadcastRow {
   previewText: string | null
   /** Why the content has no unsubscribe link; null when it has one, or when no reason was given. */
   noUnsubscribeReason: NoUnsubscribeReason | null
+  /** Number of emails that are made in an hour; null for no limit. */
+  emailsPerHour: number | null
   /** Content as the author wrote it. */
   contentId: number
   status: BroadcastStatus

@@ -97,7 +97,13 @@ export async function openBroadcasts(
   const draft = (over: Partial<BroadcastFields> = {}): BroadcastFields => ({
     ...{ name: 'News', audienceId, segmentId: null, topicId: null, templateId: null },
     sender: '[{"name":"Ann","address":"ann@here.test"}]',
-    ...{ replyToList: null, subject: 'Hello', previewText: null, noUnsubscribeReason: null },
+    ...{
+      replyToList: null,
+      subject: 'Hello',
+      previewText: null,
+      noUnsubscribeReason: null,
+      emailsPerHour: null,
+    },
     ...{ html: null, text: 'Hello there.' },
     ...over,
   })

@@ -5,6 +5,8 @@ import {
   listRecipients,
   type RecipientQuestion,
 } from '../../../../src/pipeline/broadcasts/broadcast-recipients.ts'
+import { findDueBroadcast } from '../../../../src/pipeline/broadcasts/broadcast-rows.ts'
+import { takeStep } from '../../../../src/pipeline/broadcasts/runner.ts'
 import { decodeContent } from '../../../../src/resources/emails/content.ts'
 import { NO_LINKS, personalContent } from '../../../../src/resources/templates/personal.ts'
 import { insertRows } from '../../../kit/database.ts'
@@ -62,6 +64,55 @@ test('sending: a broadcast to an empty audience is sent', async t => {
   await work()
   const { broadcast } = await detail(id)
   assert.equal([broadcast.status, broadcast.memberCount], ['sent', 0])
+})
+
+test('sending: a limited broadcast is spread evenly, and its rate can be changed', async t => {
+  const { contacts, sending, work, detail, addresses, broadcasts, accountId, clock, taken } =
+    await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending({ emailsPerHour: 600 })
+  const change = async (emailsPerHour: number | null) => {
+    const order = { changes: { emailsPerHour }, scheduledAt: undefined, version: null, by: null }
+    return taken(await broadcasts.change(accountId, id, order))
+  }
+  // ten a minute, across pages of members
+  await work()
+  assert.is(addresses().length, 10)
+  for (let minute = 1; minute <= 30; minute++) {
+    clock.advance(59_999)
+    await work()
+    assert.is(addresses().length, 10 * minute)
+    clock.advance(1)
+    await work()
+  }
+  assert.is(addresses().length, 310)
+  assert.is((await detail(id)).broadcast.expandedCount, 310)
+
+  // a lower rate than one a minute: one at a time
+  await change(30)
+  clock.advance(60_000)
+  await work()
+  clock.advance(119_999)
+  assert.is(await work(), 0)
+  assert.is(addresses().length, 311)
+
+  // without a limit, the rest at once, each contact once
+  assert.is((await change(null)).broadcast.emailsPerHour, null)
+  await work()
+  assert.is(new Set(addresses()).size, 600)
+  assert.is(addresses().length, 600)
+})
+
+test('sending: two processes make the emails of a limited broadcast once for each interval', async t => {
+  const { contacts, sending, work, addresses, runner, detail, clock, db } = await openBroadcasts(t)
+  contacts(manyContacts(5))
+  const id = await sending({ emailsPerHour: 60 })
+  await work(2)
+  const { due } = await findDueBroadcast(db, clock.now())
+  await takeStep(runner, due!, clock.now())
+  await takeStep(runner, due!, clock.now())
+  assert.is(addresses().length, 1)
+  assert.is((await detail(id)).broadcast.expandedCount, 1)
 })
 
 test('sending: a scheduled broadcast starts at its time', async t => {

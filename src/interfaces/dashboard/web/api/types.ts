@@ -18,7 +18,7 @@ import type {
   broadcastSchema,
   lintSchema,
   previewSchema,
-} from '../../../api/broadcasts/schema.ts'
+} from '../../../api/broadcasts/replies.ts'
 import type { importSchema, lookSchema } from '../../../api/contacts/import-schema.ts'
 import type { contactSchema } from '../../../api/contacts/schema.ts'
 import type { claimSchema } from '../../../api/domains/claim-schema.ts'

@@ -2,6 +2,7 @@
 import type { Audience, Broadcast } from '../api/types.ts'
 import { count, counted } from './numbers.ts'
 import type { RecipientType } from './places.ts'
+import { durationWords } from './rates.ts'
 import type { Tone } from './status.ts'
 
 export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [label: string, tone: Tone] }> =
@@ -137,7 +138,5 @@ export function speedWords(
   const perMinute = (sentMeanwhile / elapsedMs) * MINUTE_MS
   if (elapsedMs < SPEED_AFTER_MS || perMinute < 1) return ''
   const minutes = (goal - sent) / perMinute
-  const left =
-    minutes > 90 ? counted(Math.round(minutes / 60), 'hour') : counted(Math.ceil(minutes), 'minute')
-  return `${count(Math.round(perMinute))} a minute${minutes > 0 ? `, about ${left} left` : ''}`
+  return `${count(Math.round(perMinute))} a minute${minutes > 0 ? `, about ${durationWords(minutes)} left` : ''}`
 }

@@ -25,6 +25,7 @@ import {
   type RecipientType,
   recipientsPlace,
 } from '../labels/places.ts'
+import { limitedSpeedWords, rateWords } from '../labels/rates.ts'
 import { useAudienceWords } from './broadcast-audience.tsx'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
@@ -47,6 +48,10 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
               ['To', to],
               topic !== undefined && ['Topic', topic],
               ['Subject', broadcast.subject],
+              broadcast.emails_per_hour !== null && [
+                'Speed',
+                rateWords(broadcast.emails_per_hour, undefined),
+              ],
               reason && ['Without unsubscribe link', NO_UNSUBSCRIBE_WORDS[reason][0]],
               ['Started', <Time key="began" at={started_at} />],
               ['Finished', <Time key="ended" at={sent_at} or="Not yet" />],
@@ -152,8 +157,11 @@ function Unsent({ broadcast }: { broadcast: Broadcast }) {
 
 function Progress({ broadcast }: { broadcast: Broadcast }) {
   const progress = progressOf(broadcast)
-  const speed = useSpeed(progress, broadcast.status === 'sending')
+  const isSending = broadcast.status === 'sending'
+  const speed = useSpeed(progress, isSending)
   if (broadcast.status === 'sent') return null
+  const rate = broadcast.emails_per_hour
+  const words = rate && progress && isSending ? limitedSpeedWords(rate, progress.goal - progress.sent) : speed
   return (
     <Card>
       <div class="stack stack-tight">
@@ -161,7 +169,7 @@ function Progress({ broadcast }: { broadcast: Broadcast }) {
           {progress
             ? `${count(progress.sent)} of ${counted(progress.goal, 'email')} sent`
             : 'Preparing the recipient list …'}
-          {speed && <span class="quiet">. {speed}</span>}
+          {words && <span class="quiet">. {words}</span>}
         </p>
         <Meter share={progress && progress.goal > 0 ? progress.sent / progress.goal : 0} label="Sent" />
       </div>

@@ -6,7 +6,7 @@ import { type Loaded, useLoad } from '../api/load.ts'
 import { signedIn } from '../api/session.ts'
 import type { Broadcast } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirm, confirmRemoval, useAct } from '../components/dialog.tsx'
+import { confirmRemoval } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Reschedule } from '../components/reschedule.tsx'
@@ -16,6 +16,7 @@ import { counted } from '../labels/numbers.ts'
 import { timeZone } from '../labels/time.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
+import { Duplicate, Orders } from './broadcast-orders.tsx'
 import { BroadcastResults } from './broadcast-results.tsx'
 import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
@@ -344,76 +345,6 @@ function BegunBroadcast({ broadcast, put }: BroadcastProps) {
         </Note>
       )}
       <BroadcastResults broadcast={broadcast} />
-    </>
-  )
-}
-
-interface DuplicateProps {
-  broadcast: Broadcast
-  isBusy?: boolean
-  /** Saves what is being written, and then copies it. */
-  before?: (copy: () => void) => void
-}
-
-/** Makes a draft with the stored content for the same audience, and leads to it. */
-function Duplicate({ broadcast: { id }, isBusy = false, before = copy => copy() }: DuplicateProps) {
-  const [, navigate] = useLocation()
-  const duplicate = useAct(async () => {
-    const copy = await call<Broadcast>('POST', `/broadcasts/${id}/duplicate`)
-    say('Broadcast duplicated. This is the copy.')
-    navigate(`/broadcasts/${copy.id}`)
-  })
-  return (
-    <>
-      <Button
-        icon="copy"
-        disabled={isBusy || duplicate.isBusy}
-        onClick={() => before(() => void duplicate.run())}
-      >
-        Duplicate
-      </Button>
-      {duplicate.error && <Failure error={duplicate.error} act="The broadcast was not duplicated" />}
-    </>
-  )
-}
-
-function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadcast' | 'put'>) {
-  const order = (what: 'pause' | 'resume', said: string) =>
-    void call<Broadcast>('POST', `/broadcasts/${id}/${what}`).then(
-      changed => {
-        put(changed)
-        say(said)
-      },
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error
-        say(error.message, 'warn')
-      },
-    )
-  const stop = () =>
-    confirm({
-      title: 'Cancel this broadcast?',
-      text: 'It will not be sent to the remaining contacts. This cannot be undone.',
-      act: 'Cancel broadcast',
-      async work() {
-        put(await call<Broadcast>('POST', `/broadcasts/${id}/cancel`))
-        say('The broadcast was canceled.')
-      },
-    })
-  return (
-    <>
-      {status === 'sending' && (
-        <Button onClick={() => order('pause', 'The broadcast is paused.')}>Pause broadcast</Button>
-      )}
-      {(status === 'paused' || status === 'failed') && (
-        <Button kind="main" onClick={() => order('resume', 'The broadcast is being sent.')}>
-          Resume broadcast
-        </Button>
-      )}
-      {(status === 'sending' || status === 'paused') && (
-        <Button kind="bad" onClick={stop}>
-          Cancel broadcast
-        </Button>
-      )}
     </>
   )
 }

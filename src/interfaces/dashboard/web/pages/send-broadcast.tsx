@@ -8,6 +8,7 @@ import type { Broadcast, BroadcastLint, BroadcastPreview, RecipientPreview } fro
 import { Choices, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { Failure, Note, Pending, say } from '../components/feedback.tsx'
+import { Rate } from '../components/rate.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
 import { When } from '../components/when.tsx'
@@ -88,6 +89,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
   const { id, version, status } = broadcast
   const [when, setWhen] = useState<string>()
   const [typed, setTyped] = useState('')
+  const [rate, setRate] = useState<number | null | undefined>(broadcast.emails_per_hour)
   const [reason, setReason] = useState(broadcast.no_unsubscribe_reason)
   const recipients = useRecipients(id)
   const { lint, error: lintError } = useLint(id)
@@ -96,12 +98,14 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
   const isTyped = people === undefined || people <= TYPED_ABOVE || typed.replace(/\D/g, '') === String(people)
   const needsReason = lint?.findings.some(({ rule }) => rule === NO_LINK) ?? false
   const isSaid = lint !== undefined && (!needsReason || reason !== null)
-  const isReady = people !== undefined && people > 0 && isTyped && when !== '' && isSaid
+  const isChosen = when !== '' && rate !== undefined
+  const isReady = people !== undefined && people > 0 && isTyped && isChosen && isSaid
   const send = async () => {
     const time = when ? { scheduled_at: new Date(when).toISOString() } : { delay_seconds: UNDO_SECONDS }
     const why = needsReason ? { no_unsubscribe_reason: reason } : {}
     try {
-      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { ...time, ...why, version }))
+      const how = { ...time, ...why, emails_per_hour: rate ?? 0 }
+      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { ...how, version }))
     } catch (error) {
       if (error instanceof ApiError && error.of('version')) onChanged()
       throw error
@@ -127,6 +131,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
           <AsReceived broadcast={broadcast} />
           {lint && <Links links={lint.links} />}
           {status !== 'scheduled' && <When when={when} onWhen={setWhen} fault={error?.of('scheduled_at')} />}
+          <Rate rate={rate} onRate={setRate} emails={people} fault={error?.of('emails_per_hour')} />
           {people !== undefined && people > TYPED_ABOVE && (
             <TextField
               label={`Type ${count(people)} to confirm the number of recipients`}
@@ -138,7 +143,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
             />
           )}
           {error?.fields
-            .filter(({ path }) => error.of(path) && path !== 'scheduled_at')
+            .filter(({ path }) => error.of(path) && !BESIDE_FIELDS.has(path))
             .map(({ path, message }) => (
               <Note key={path} tone="bad" isNews>
                 <p>{path === 'version' ? CHANGED : plainWords(message)}</p>
@@ -149,6 +154,9 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
     </FormDialog>
   )
 }
+
+/** Fields of the dialog that show their own errors. */
+const BESIDE_FIELDS: ReadonlySet<string> = new Set(['scheduled_at', 'emails_per_hour'])
 
 const CHANGED =
   'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, review the new version, and send again.'

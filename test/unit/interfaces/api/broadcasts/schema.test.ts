@@ -4,7 +4,7 @@ import {
   readBroadcastChange,
   readNewBroadcast,
   readSendOrder,
-  readTestRecipients,
+  readTestOrder,
 } from '../../../../../src/interfaces/api/broadcasts/schema.ts'
 import { wireId } from '../../../../../src/lib/ids.ts'
 import { newId } from '../../../../kit/new-id.ts'
@@ -75,6 +75,7 @@ test('a new broadcast has the words of its request, and nothing else', () => {
     ...{ audienceId: AUDIENCE, segmentId: null, topicId: null, templateId: null },
     ...{ subject: 'News', replyToList: null, previewText: null, html: null, text: null, name: '' },
     noUnsubscribeReason: null,
+    emailsPerHour: null,
   })
   assert.equal([template, send], [null, undefined])
 })
@@ -146,7 +147,7 @@ test('a change has its template, its time and the version that it expects', () =
 
 test('an order to send is for now, or for a time; only the Go SDK may send an empty one', () => {
   const broadcast_id = wireId('brd', newId(5))
-  const now = { at: null, delayMs: 0, noUnsubscribeReason: null, version: null }
+  const now = { at: null, delayMs: 0, noUnsubscribeReason: null, version: null, emailsPerHour: undefined }
   const later = { ...now, at: Date.parse(AT) }
   assert.equal(readSendOrder({}), now)
   assert.equal(readSendOrder({ scheduled_at: AT, version: 'v' }), { ...later, version: 'v' })
@@ -156,12 +157,21 @@ test('an order to send is for now, or for a time; only the Go SDK may send an em
   assert.equal(refusalOf(readSendOrder, { scheduled_at: '' }), [...INVALID, 'scheduled_at'])
 })
 
+test('a rate of 0 is no limit, and none changes nothing', () => {
+  assert.is(readNewBroadcast({ ...GOOD, emails_per_hour: 500 }).fields.emailsPerHour, 500)
+  assert.equal(readBroadcastChange({ emails_per_hour: 0 }).changes, { emailsPerHour: null })
+  assert.equal(readBroadcastChange({}).changes, {})
+  assert.is(readSendOrder({ emails_per_hour: 0 }).emailsPerHour, null)
+  for (const emails_per_hour of [-1, 1.5, 10_000_001])
+    assert.equal(refusalOf(readSendOrder, { emails_per_hour }), [...INVALID, 'emails_per_hour'])
+})
+
 test('a test is sent to one to ten addresses', () => {
-  assert.is(readTestRecipients({ to: 'ann@there.example' }).length, 1)
-  assert.is(readTestRecipients({ to: mailboxes(10) }).length, 10)
-  assert.equal(refusalOf(readTestRecipients, { to: mailboxes(11) }), [...INVALID, 'to'])
-  assert.equal(refusalOf(readTestRecipients, { to: [] }), [...MISSING, 'to'])
-  assert.equal(refusalOf(readTestRecipients, { to: ['nobody'] }).slice(0, 1), [422])
+  assert.is(readTestOrder({ to: 'ann@there.example' }).to.length, 1)
+  assert.is(readTestOrder({ to: mailboxes(10) }).to.length, 10)
+  assert.equal(refusalOf(readTestOrder, { to: mailboxes(11) }), [...INVALID, 'to'])
+  assert.equal(refusalOf(readTestOrder, { to: [] }), [...MISSING, 'to'])
+  assert.equal(refusalOf(readTestOrder, { to: ['nobody'] }).slice(0, 1), [422])
 })
 
 test.run()
