@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { type SessionCookie, sessionCookie } from '../interfaces/api/auth/cookie.ts'
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
+import { broadcastProviderRoutes } from '../interfaces/api/broadcasts/provider-routes.ts'
 import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
 import { batchRoutes } from '../interfaces/api/emails/batch-routes.ts'
 import { emailListRoutes } from '../interfaces/api/emails/list-routes.ts'
@@ -339,6 +340,7 @@ function sendingRoutes(
     ...emailListRoutes({ reader, horizonOf }),
     ...emailMetricsRoutes({ reader, horizonOf, store, clock }),
     ...broadcastRecipientRoutes({ db, reader, quotaOf, horizonOf }),
+    ...broadcastProviderRoutes({ db, reader, horizonOf }),
     ...emailRoutes({ ...shown, accept, secrets }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes(shown),

@@ -79,6 +79,7 @@ export function createQueryWorker(options: QueryWorkerOptions): QueryWorker {
       listAccountContacts: ask('listAccountContacts'),
       listRecipients: ask('listRecipients'),
       forecastRecipients: ask('forecastRecipients'),
+      countByProvider: ask('countByProvider'),
       countMembers: ask('countMembers'),
       exportContacts: ask('exportContacts'),
       listRequests: ask('listRequests'),

@@ -12,6 +12,7 @@ import { createSecretKeys } from '../lib/secret-keys.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
 import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/broadcast-recipients.ts'
 import { type ForecastQuestion, forecastRecipients } from '../pipeline/broadcasts/forecast.ts'
+import { countByProvider, type ProviderQuestion } from '../pipeline/broadcasts/provider-results.ts'
 import { rebuildMessage } from '../pipeline/delivery/message/rebuild.ts'
 import { type DestinationQuestion, reportDestinations } from '../pipeline/queue/destination-report.ts'
 import { createQueueStatsCache } from '../pipeline/queue/queue-stats-cache.ts'
@@ -65,6 +66,7 @@ const functions = {
   listAccountContacts: (question: AccountContactsQuery) => listAccountContacts(db, clock.now(), question),
   listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
   forecastRecipients: (question: ForecastQuestion) => forecastRecipients(db, clock, question),
+  countByProvider: (question: ProviderQuestion) => countByProvider(db, clock, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
     countMembers(db, clock.now(), audience, filters),
   exportContacts: (question: ExportQuery) => exportContacts(db, clock.now(), question),

@@ -104,6 +104,7 @@ const ROUTES_BY_NEED = {
     'GET /broadcasts/:id',
     'GET /broadcasts/:id/clicked-links',
     'GET /broadcasts/:id/links',
+    'GET /broadcasts/:id/providers',
     'POST /broadcasts/:id/lint',
     'GET /broadcasts/:id/preview',
     'GET /broadcasts/:id/recipients',

@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /audiences/:id/segments/count': 'countSegmentContacts',
   'POST /audiences/:id/contacts/import/preview': 'previewContactImport',
   'GET /broadcasts/:id/recipients/preview': 'previewBroadcastRecipients',
+  'GET /broadcasts/:id/providers': 'getBroadcastProviders',
   'POST /contacts/:contact_id/segments/:segment_id': 'addContactToSegment',
   'DELETE /contacts/:contact_id/segments/:segment_id': 'removeContactFromSegment',
   'POST /suppressions/batch/add': 'addSuppressions',

@@ -12,6 +12,7 @@ import type {
 import type { alertSchema, testSchema as alertTestSchema } from '../../../api/alerts/schema.ts'
 import type { audienceSchema } from '../../../api/audiences/schema.ts'
 import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
+import type { providersSchema } from '../../../api/broadcasts/provider-routes.ts'
 import type { forecastSchema, recipientSchema } from '../../../api/broadcasts/recipient-routes.ts'
 import type {
   broadcastRowSchema,
@@ -144,6 +145,7 @@ export type BroadcastLint = z.output<typeof lintSchema>
 export type BroadcastPreview = z.output<typeof previewSchema>
 export type RecipientPreview = z.output<typeof forecastSchema>
 export type BroadcastRecipient = z.output<typeof recipientSchema>
+export type BroadcastProviders = z.output<typeof providersSchema>
 export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>

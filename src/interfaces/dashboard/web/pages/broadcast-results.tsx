@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Broadcast, BroadcastLink, Installation } from '../api/types.ts'
+import type { Broadcast, BroadcastLink, BroadcastProviders, Installation } from '../api/types.ts'
 import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
@@ -25,6 +25,7 @@ import {
   type RecipientType,
   recipientsPlace,
 } from '../labels/places.ts'
+import { providerName } from '../labels/providers.ts'
 import { limitedSpeedWords, rateWords } from '../labels/rates.ts'
 import { useAudienceWords } from './broadcast-audience.tsx'
 
@@ -60,6 +61,7 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         </Card>
         <Unsent broadcast={broadcast} />
       </div>
+      <Providers id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS * 3 : CALM_MS * 2} />
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
       <Card title="Content" flush>
         {html === null ? (
@@ -187,6 +189,64 @@ function useSpeed(progress: SendingProgress | undefined, isSending: boolean): st
   begin.current ??= { at: Date.now(), sent: progress.sent }
   return speedWords(progress, progress.sent - begin.current.sent, Date.now() - begin.current.at)
 }
+
+type ProviderRow = BroadcastProviders['providers'][number]
+
+/** Results by mailbox provider, which show where mail is refused or not read. */
+function Providers({ id, everyMs }: { id: string; everyMs: number }) {
+  const loaded = useLoad<BroadcastProviders>(`/broadcasts/${id}/providers`, { everyMs })
+  const { data } = loaded
+  const others = data?.others ? [{ provider: OTHERS, ...data.others }] : []
+  const rows = [...(data?.providers ?? []), ...others]
+  const list = { error: loaded.error, reload: loaded.reload, data: data && { data: rows } }
+  return (
+    <ResourceList<ProviderRow>
+      title="Mailbox providers"
+      lead={
+        data?.complete === false
+          ? 'Counting took too long: these are the numbers of a part of the emails.'
+          : 'A provider with fewer opens or more bounces than the others may put the email into spam or refuse it.'
+      }
+      name="Mailbox providers of the broadcast"
+      list={list}
+      columns={PROVIDER_COLUMNS}
+      keyOf={({ provider }) => provider}
+      empty={{
+        icon: 'broadcasts',
+        title: 'Nothing sent yet',
+        children: 'Results are shown by provider once emails were handed over.',
+      }}
+    />
+  )
+}
+
+const OTHERS = 'Others'
+
+function shareColumn(
+  head: string,
+  of: (row: ProviderRow) => readonly [part: number, whole: number],
+  isExtra = false,
+): Column<ProviderRow> {
+  return {
+    head,
+    kind: 'number',
+    isExtra,
+    cell: (row: ProviderRow) => {
+      const [part, whole] = of(row)
+      return whole === 0 ? '–' : percent(part / whole)
+    },
+  }
+}
+
+const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
+  { head: 'Provider', width: '30%', text: ({ provider }) => providerName(provider) },
+  { head: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
+  shareColumn('Delivered', ({ delivered, sent }) => [delivered, sent], true),
+  shareColumn('Bounced', ({ bounced, sent }) => [bounced, sent]),
+  shareColumn('Opened', ({ opened, delivered }) => [opened, delivered]),
+  shareColumn('Clicked', ({ clicked, delivered }) => [clicked, delivered], true),
+  shareColumn('Complained', ({ complained, delivered }) => [complained, delivered], true),
+]
 
 const ROWS_PER_PAGE = 10
 
