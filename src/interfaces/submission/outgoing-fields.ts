@@ -8,8 +8,7 @@ import { ROUNDS_HEADER, ROUNDS_MAX, readRounds } from '../../pipeline/inbound/ro
 import { LINE_OCTETS_MAX } from '../../protocols/mime/fold.ts'
 import { structuredFault, userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
-import { nameParameter, parameter, withParameters } from '../../protocols/mime/parameters.ts'
-import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
+import { ADDRESSES, inAscii } from '../../protocols/mime/read/ascii-field.ts'
 import { HOPS_MAX, unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
@@ -33,12 +32,9 @@ const ONCE = new Set([
   'content-type',
   'content-transfer-encoding',
 ])
-const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
 /** Fields that encoded words would make unusable, besides those with a grammar in `header-text.ts`. */
 const FOR_PROGRAMS =
   /^(?:content-.*|mime-version|date|received|return-path|sender|dkim-.*|domainkey-.*|arc-.*|authentication-results|received-spf)$/i
-const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
-const NOT_ASCII = /[^\x00-\x7f]/
 
 export function outgoingFields(
   fields: readonly HeaderField[],
@@ -100,42 +96,4 @@ function shortOrNothing(name: string, value: string): HeaderField | undefined {
 function roundsOf(fields: readonly HeaderField[]): number {
   const find = (wanted: string) => fields.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())
   return readRounds(find(ROUNDS_HEADER)?.value) + (find(CORRELATION_HEADER) ? 1 : 0)
-}
-
-/** Encodes text beyond ASCII, which few servers accept; local parts of addresses cannot be encoded. */
-export function inAscii({ name, value }: HeaderField): HeaderField {
-  if (!NOT_ASCII.test(value)) return { name, value }
-  const plain = unfold(value)
-  if (WITH_PARAMETERS.test(name))
-    return { name, value: parametersInAscii(name, plain) ?? userText(name, plain) }
-  if (!ADDRESSES.test(name)) return { name, value: userText(name, plain) }
-  const mailboxes = parseMailboxes(plain)
-  if ('fault' in mailboxes) return { name, value: userText(name, plain) }
-  return { name, value: mailboxList(name, mailboxes) }
-}
-
-/**
- * Formats a Content-Type or Content-Disposition with its parameters by RFC 2231. Encoded words in their place
- * would enclose the closing quote.
- *
- * @param value unfolded value
- * @returns undefined when the value cannot be parsed
- */
-function parametersInAscii(fieldName: string, value: string): string | undefined {
-  const found = [...rawParameters(value)]
-  const main = value.slice(0, found[0]?.start ?? value.length).trimEnd()
-  const between = found.map(({ end }, i) => value.slice(end, found[i + 1]?.start ?? value.length))
-  if (found.length === 0 || NOT_ASCII.test(main + between.join(''))) return undefined
-  const extended = new Set(
-    found.filter(({ name }) => name.includes('*')).map(({ name }) => name.split('*')[0]!.toLowerCase()),
-  )
-  const parameters = found.flatMap(one => written(one, extended.has(one.name.toLowerCase())))
-  return NOT_ASCII.test(parameters.join('')) ? undefined : withParameters(fieldName, main, parameters)
-}
-
-/** @param isExtended whether the extended form of the same parameter stands beside it, which replaces it */
-function written({ name, value, written: text }: RawParameter, isExtended: boolean): string[] {
-  if (!NOT_ASCII.test(text)) return [`${name}=${text}`]
-  if (isExtended) return []
-  return name.toLowerCase() === 'name' ? [nameParameter(value)] : parameter(name, value)
 }

@@ -7,6 +7,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { base64LinesSize, writeBase64Lines } from '../../protocols/mime/base64-lines.ts'
 import { surveyLines } from '../../protocols/mime/line-survey.ts'
 import { encodeQuotedPrintable } from '../../protocols/mime/quoted-printable.ts'
+import { inAscii } from '../../protocols/mime/read/ascii-field.ts'
 import { decodeText } from '../../protocols/mime/read/charset.ts'
 import { charsetOf as knownCharset } from '../../protocols/mime/read/charset-labels.ts'
 import { rawParameters } from '../../protocols/mime/read/content-field.ts'
@@ -15,7 +16,6 @@ import { decodeBytes, encodedEnd } from '../../protocols/mime/read/transfer.ts'
 import { type Leaf, walkMail } from '../../protocols/mime/read/walk.ts'
 import { smallerEncoding } from '../../protocols/mime/text-entity.ts'
 import { fieldsText, type HeaderField } from '../../protocols/smtp/header-field.ts'
-import { inAscii } from './outgoing-fields.ts'
 
 /** The header section of a submitted message may have 256 KB; encoding makes it larger. */
 const HEAD_LIMITS = { fieldsMax: 2_000, headerBytesMax: 2_000_000, valueBytesMax: 2_000_000 }

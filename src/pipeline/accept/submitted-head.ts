@@ -1,11 +1,12 @@
 /**
- * Splits the header section of a submitted message into its fields, as the sender wrote them (RFC 5322
- * §2.2). Input that receivers could read differently is refused.
+ * Splits the header section of a message that is sent as it is into its fields, as the sender wrote them (RFC
+ * 5322 §2.2). Input that receivers could read differently is refused. Called by SMTP submission and by routes
+ * that forward received mail.
  */
-import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import { decodeText } from '../../protocols/mime/read/charset.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
+import type { Refusal } from './refusal.ts'
 
 const LF = 0x0a
 const FIELDS_MAX = 1_000
