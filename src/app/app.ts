@@ -116,7 +116,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const http = await startHttpService(context, { readiness, backups })
   const isWhole = config.roles.includes('all')
   if (isWhole) startKeyRotation(context)
-  const inboundAddress = await startInboundService(context)
+  const inboundAddress = await startInboundService(context, http)
   if (isWhole) startMtaSts(context) // looks at the listener
   const submission = await startSubmissionService(context, http)
   if (isWhole) {

@@ -4,7 +4,9 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import type { Id } from '../lib/ids.ts'
 import { networks } from '../lib/networks.ts'
+import { createAccountRoutes } from '../pipeline/inbound/account-routes.ts'
 import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
 import { InboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
@@ -20,20 +22,25 @@ import {
 } from '../pipeline/inbound/recent-message-cache.ts'
 import { localRecipientOf } from '../pipeline/inbound/recipients.ts'
 import { createReportReader } from '../pipeline/inbound/report-reader.ts'
+import { createRouting, type MailRouting } from '../pipeline/inbound/routing.ts'
 import { createVerdicts, type VerdictMaker } from '../pipeline/inbound/verdicts/verdicts.ts'
 import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains, type HostedDomains } from '../resources/domains/hosted.ts'
+import { INBOUND_ROUTES_CHANGED } from '../resources/emails/inbound-routes.ts'
 import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/model/command.ts'
-import type { AppContext } from './context.ts'
+import type { AppContext, Sending } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
 /**
  * @returns the address of the listener; null when it is off
  * @throws when the listener cannot be bound or a certificate cannot be read
  */
-export async function startInboundService(context: AppContext): Promise<AddressInfo | null> {
+export async function startInboundService(
+  context: AppContext,
+  sending: Sending,
+): Promise<AddressInfo | null> {
   const { config, clock, log, store, security, metrics, stack } = context
   const { mailHost } = config
   const { listen, connectionsPerMinute } = config.smtp.inbound
@@ -50,7 +57,7 @@ export async function startInboundService(context: AppContext): Promise<AddressI
   stack.defer(feedback.stop)
   const recentMessages = createRecentMessageCache(clock)
   const ingestLoad = createIngestLoad(clock)
-  startInboxes(context, { recentMessages, ingestLoad })
+  startInboxes(context, { recentMessages, ingestLoad, sending })
   const take = createTake(context, recentMessages)
   const listener = await startInboundListener({
     listen,
@@ -79,11 +86,14 @@ export async function startInboundService(context: AppContext): Promise<AddressI
   return listener.address()
 }
 
+interface InboxParts {
+  recentMessages: RecentMessageCache
+  ingestLoad: IngestLoad
+  sending: Sending
+}
+
 /** Starts the processing of received messages, small and large ones apart. */
-function startInboxes(
-  context: AppContext,
-  { recentMessages, ingestLoad }: { recentMessages: RecentMessageCache; ingestLoad: IngestLoad },
-): void {
+function startInboxes(context: AppContext, { recentMessages, ingestLoad, sending }: InboxParts): void {
   const { config, clock, log, store, metrics, stack, workers } = context
   const verdicts = createVerdictMaker(context)
   stack.defer(verdicts.close)
@@ -97,6 +107,7 @@ function startInboxes(
     log,
   })
   const judge = createJudging({ judge: judgeBy(verdicts), clock, log })
+  const routing = openRouting(context, sending)
   const counts = countInbox(metrics)
   const inboxes = (['small', 'large'] as const).map(sizes => {
     const inbox = new InboundProcessor({
@@ -108,6 +119,7 @@ function startInboxes(
       run: store.run,
       reader,
       judge,
+      routing,
       counts,
       clock,
       log,
@@ -119,6 +131,18 @@ function startInboxes(
   stack.defer(async () => {
     await Promise.all(inboxes.map(inbox => inbox.stop()))
   })
+}
+
+/** Opens the routing of received mail by the accounts' routes. */
+function openRouting(
+  { config, store, clock, log }: AppContext,
+  { accept, preparation }: Sending,
+): MailRouting {
+  const { db, blobs } = store
+  const routes = createAccountRoutes({ db, clock })
+  store.on(INBOUND_ROUTES_CHANGED, accountIds => routes.forget(accountIds as Id[]))
+  store.on(MISSED, () => routes.forget())
+  return createRouting({ routes, accept, preparation, db, blobs, mailHost: config.mailHost, log })
 }
 
 function followHostedDomains({ store, clock }: AppContext): HostedDomains {

@@ -27,7 +27,13 @@ import { DOMAIN_DELETED } from '../resources/domains/deleted.ts'
 import { sweepShares } from '../resources/emails/share-rows.ts'
 import { sweepEmails, sweepInbound } from '../resources/retention/mail-sweeper.ts'
 import { sweepMetrics } from '../resources/retention/metric-sweeper.ts'
-import { sweepEvents, sweepFiles, sweepOutcomes, sweepRequests } from '../resources/retention/sweepers.ts'
+import {
+  sweepEvents,
+  sweepFiles,
+  sweepOutcomes,
+  sweepRequests,
+  sweepRouteLogs,
+} from '../resources/retention/sweepers.ts'
 import type { OperatorAlertRow } from '../store/model/schema/alerts.ts'
 import type { Store } from '../store/opening/open.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
@@ -103,6 +109,7 @@ export function startMaintenance({
     start('delete received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(deps)),
     start('delete logged requests beyond retention', HOUR_MS, () => sweepRequests(deps)),
     start('delete outcomes of broadcasts beyond retention', HOUR_MS, () => sweepOutcomes(deps)),
+    start('delete logs of routes beyond retention', 24 * HOUR_MS, () => sweepRouteLogs(deps)),
     start('delete metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(deps)),
     start('delete expired MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(deps)),
     start('delete old destination counters', 24 * HOUR_MS, () => sweepDestinations(deps)),

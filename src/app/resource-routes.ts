@@ -18,6 +18,7 @@ import { eventRoutes } from '../interfaces/api/events/routes.ts'
 import { inboundAnswerRoutes } from '../interfaces/api/inbound/answer-routes.ts'
 import { inboundFileRoutes } from '../interfaces/api/inbound/file-routes.ts'
 import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
+import { mailRouteRoutes } from '../interfaces/api/inbound/mail-route-routes.ts'
 import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
 import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
 import { installationRoutes } from '../interfaces/api/installation/routes.ts'
@@ -119,7 +120,7 @@ export function eventRoutesOf(
 
 /** These routes must precede the routes of sent emails, whose paths would match theirs. */
 export function fileRoutesOf(
-  { config, clock, store, plans, security: { secrets } }: AppContext,
+  { config, clock, store, plans, newId, security: { secrets } }: AppContext,
   { accept, preparation }: Sending,
   baseUrl: string,
 ): Route[] {
@@ -133,6 +134,7 @@ export function fileRoutesOf(
   }
   return [
     ...receivingRoutes({ horizonOf, store, linkTo }),
+    ...mailRouteRoutes({ horizonOf, store, clock, newId }),
     ...inboundRoutes({ horizonOf, store, linkTo }),
     ...inboundFileRoutes({ horizonOf, store, files }),
     ...inboundAnswerRoutes({ accept, preparation, horizonOf, store }),

@@ -35,6 +35,8 @@ export type IdPrefix =
   | 'prp'
   | 'log'
   | 'alr'
+  | 'rte'
+  | 'rtl'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff

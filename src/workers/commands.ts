@@ -49,6 +49,8 @@ import { unsubscribeCommands } from '../resources/contacts/unsubscribe.ts'
 import { claimCommands } from '../resources/domains/claim-commands.ts'
 import { domainCommands } from '../resources/domains/commands.ts'
 import { rotationCommands } from '../resources/domains/rotation-commands.ts'
+import { inboundRouteLogCommands } from '../resources/emails/inbound-route-log.ts'
+import { inboundRouteCommands } from '../resources/emails/inbound-routes.ts'
 import { inboundCommands } from '../resources/emails/inbound-rows.ts'
 import { linkTermsCommands } from '../resources/emails/link-terms.ts'
 import { shareCommands } from '../resources/emails/share-rows.ts'
@@ -122,6 +124,8 @@ export const commands = {
   ...webhookCommands,
   ...webhookDispatchCommands,
   ...inboundCommands,
+  ...inboundRouteCommands,
+  ...inboundRouteLogCommands,
   ...receiveCommands,
   ...linkTermsCommands,
   ...listInboundCommands,

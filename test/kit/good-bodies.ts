@@ -35,6 +35,8 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['PATCH /emails/:id', ({ clock }) => ({ scheduled_at: new Date(clock.now() + 3_600_000).toISOString() })],
   ['POST /inbound/:id/forward', () => ({ from: 'ann@here.example', to: 'delivered@simulator.test' })],
   ['POST /inbound/:id/reply', () => ({ from: 'ann@here.example', text: 'hello' })],
+  ['POST /inbound/routes', () => ({ match: `bob${++made}@here.example`, action: 'drop' })],
+  ['POST /inbound/routes/test', () => ({ address: 'bob@here.example' })],
   ['POST /suppressions', () => ({ email: 'nobody@there.example' })],
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],

@@ -53,6 +53,10 @@ const SHOWN = new Map<string, object>([
     'POST /audiences/:id/contacts',
     { email: 'ann@example.com', first_name: 'Ann', properties: { plan: 'pro', orders: 3 } },
   ],
+  [
+    'POST /inbound/routes',
+    { match: 'support+*@here.example', action: 'forward', forward_to: 'team@example.com' },
+  ],
   ['POST /domains', { name: 'example.com', region: 'us-west-2' }],
   ['POST /audiences', { name: 'Newsletter' }],
   [

@@ -98,6 +98,10 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['u', { token: createUnsubscribeToken(secrets, subscription) }],
     ['v', { token: createViewToken(secrets, { ...recipient, emailId: parseWireId('eml', email)! }) }],
     ['logs', { id: await loggedRequest(mailhorn, session) }],
+    [
+      'inbound/routes',
+      { id: (await make('/inbound/routes', { match: `private@${domain}`, action: 'drop' })).id },
+    ],
     ['inbound', { id: received.id, n: received.attachmentIds[0]! }],
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],

@@ -62,7 +62,8 @@ export function createAccept(options: AcceptOptions): Accept {
     async send(sender, prepared, idempotency) {
       const reservation = reservations.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
-        const closed = sender.isService ? undefined : closedFor(options.serviceMode.current)
+        const isTaken = sender.isService || sender.isReceived
+        const closed = isTaken ? undefined : closedFor(options.serviceMode.current)
         if (closed) return closed
         if (!sender.isService && (await isSuspended(sender.accountId))) return ACCOUNT_SUSPENDED
         const request = await newEmailsOf(options, sender, prepared, reservation)

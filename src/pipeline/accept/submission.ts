@@ -186,6 +186,8 @@ export interface Sender {
   domain: string | null
   /** Set for notices of the service itself. They are counted and not limited by a quota. */
   isService?: true
+  /** Set for received mail that is forwarded. It is taken while the service accepts no new email. */
+  isReceived?: true
 }
 
 /** Identifies a repeated request. */

@@ -36,6 +36,8 @@ const PLAIN_TABLES = {
   property_definitions: ['id'],
   email_shares: ['id'],
   broadcast_outcomes: ['broadcast_id', 'id'],
+  inbound_routes: ['id'],
+  inbound_route_log: ['id'],
   idempotency_keys: ['endpoint', 'key'],
   counters: ['kind', 'period'],
 } as const

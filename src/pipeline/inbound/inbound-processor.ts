@@ -7,7 +7,7 @@
  *
  * In: stored messages that are not listed yet (`unlistedSmallInbound`, `unlistedLargeInbound`); `note`
  * signals new ones. Out: the command `listInbound`, which makes a message visible and records
- * `email.received`. Started by `app/inbound.ts`.
+ * `email.received`, after the account's routes have been applied. Started by `app/inbound.ts`.
  */
 
 import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
@@ -29,8 +29,9 @@ import type { InboxCounts } from './inbox-counts.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
 import { beginningOf, isTemporary, type MailReader, type MailSource } from './mail-reader.ts'
-import { type JudgeMail, NOT_JUDGED, type Verdicts } from './message-verdicts.ts'
+import { type JudgeMail, NOT_JUDGED } from './message-verdicts.ts'
 import type { RecentMessageCache } from './recent-message-cache.ts'
+import { isDropped, type MailRouting, type MatchedRoutes } from './routing.ts'
 
 interface InboundProcessorOptions {
   sizes: 'small' | 'large'
@@ -43,6 +44,7 @@ interface InboundProcessorOptions {
   reader: MailReader
   /** Never rejects. */
   judge: JudgeMail
+  routing: MailRouting
   counts: InboxCounts
   clock: Clock
   log: Log
@@ -253,28 +255,49 @@ async function list(
   options: InboundProcessorOptions,
   stopped: Promise<undefined>,
 ): Promise<void> {
-  const { run, counts, clock, log } = options
+  const { clock, log, routing } = options
+  const matched = await routing.match(row)
+  if (matched && isDropped(matched)) return drop(row, matched, options, stopped)
   const found = await Promise.race([readAndJudge(row, options), stopped])
   if (!found) return
+  const routed = matched && (await routing.apply(row, matched, found))
   const { accountId, id } = row
-  const listed = { accountId, id, at: clock.now() }
+  const listed = { accountId, id, routed, at: clock.now() }
   try {
-    if (await run('listInbound', { ...listed, ...found })) counts.listed(found)
+    await record({ ...listed, ...found }, options)
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error
     log.error(
       { event: 'inbound_content_not_recorded', err: error },
       'The content of a received message could not be recorded; the message is listed without it',
     )
-    const headless = { ...unreadable(error), verdicts: found.verdicts }
-    if (await run('listInbound', { ...listed, ...headless })) counts.listed(headless)
+    await record({ ...listed, ...unreadable(error), verdicts: found.verdicts }, options)
   }
+}
+
+async function record(message: ListInbound, { run, counts }: InboundProcessorOptions): Promise<void> {
+  if (await run('listInbound', message)) counts.listed(message)
+}
+
+/** Removes a message that no recipient gets. It is read for the log, and not checked. */
+async function drop(
+  row: UnlistedInbound,
+  { matches }: MatchedRoutes,
+  options: InboundProcessorOptions,
+  stopped: Promise<undefined>,
+): Promise<void> {
+  const { run, db, blobs, clock } = options
+  const found = await Promise.race([readOne(row, options), stopped])
+  if (!found) return
+  const { accountId, id } = row
+  const unused = await run('dropInbound', { accountId, id, mail: found.mail, matches, at: clock.now() })
+  for (const name of unused ?? []) await blobs.discard(db, name)
 }
 
 async function readAndJudge(
   row: UnlistedInbound,
   options: InboundProcessorOptions,
-): Promise<Pick<ListInbound, 'mail' | 'fault'> & { verdicts: Verdicts }> {
+): Promise<Pick<ListInbound, 'mail' | 'fault' | 'verdicts'>> {
   const { bytes, ...read } = await readOne(row, options)
   if (options.reader.endedWith(row)) return { ...read, verdicts: NOT_JUDGED }
   const { sender, clientIp, helo, tls, createdAt: receivedAt, sizeBytes, rawHash } = row

@@ -1,21 +1,25 @@
 /**
  * Lists a received message after it has been parsed: stores its fields and verdicts, and records
- * `email.received`. Called by `inbound-processor.ts`.
+ * `email.received`. A message that routes drop is removed instead. Called by `inbound-processor.ts`.
  */
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
-import { domainOf } from '../../protocols/smtp/address.ts'
+import { domainOf, mailboxText } from '../../protocols/smtp/address.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
+import { logRoutes } from '../../resources/emails/inbound-route-log.ts'
 import { recordEvents } from '../../resources/events/record.ts'
+import { releaseBlobs } from '../../store/blobs/blobs.ts'
+import { blobName } from '../../store/blobs/staged.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
 import { answeredEmail } from './answered-email.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { type Verdicts, verdictColumns } from './message-verdicts.ts'
+import { droppedEntry, type MatchedRoute, type Routed, recordedRoutes } from './routed.ts'
 import type { StoredPart } from './stored-content.ts'
 import { inboundRowView, LISTED_COLUMNS } from './view.ts'
 
@@ -27,7 +31,14 @@ export interface ListInbound {
   /** Reason why the message could not be read; null if it could. */
   fault: string | null
   verdicts: Verdicts
+  /** Decisions of the account's routes; null if no route matches. */
+  routed: Routed | null
   at: number
+}
+
+export interface DropInbound extends Pick<ListInbound, 'accountId' | 'id' | 'mail' | 'at'> {
+  /** Routes of all recipients. */
+  matches: readonly MatchedRoute[]
 }
 
 const FAULT_CHARACTERS_MAX = 500
@@ -53,6 +64,10 @@ export const listInboundCommands = {
       )
       const { domainId, ...listed } = { ...row, ...read }
       const view = inboundRowView(listed)
+      const { entries, targets } = input.routed
+        ? await recordedRoutes(tx, accountId, input.routed)
+        : { entries: [], targets: undefined }
+      await logRoutes(tx, { accountId, messageId: id, sender: view.from, subject: view.subject, at }, entries)
       const answered = await answeredEmail(tx.rows.find, accountId, mail?.referred ?? [])
       await tx.rows.insert('inboundSubjects', [
         { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
@@ -73,12 +88,33 @@ export const listInboundCommands = {
           },
           at,
           origin: { domainId, broadcastId: null, simulated: 0 },
+          targets,
         },
       ])
       return true
     },
     { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / WEIGHT_UNIT_BYTES) },
   ),
+
+  /**
+   * Removes a message in place of listing it. Only the log of its routes remains.
+   * @returns names of blobs without references; null when the message was listed before or has been deleted
+   */
+  dropInbound: command<DropInbound, string[] | null>(async (tx, { accountId, id, mail, matches, at }) => {
+    const columns = ['listedAt', 'sender', 'rawHash'] as const
+    const [row] = await tx.rows.lock('inboundMessages', [{ accountId, id }], columns)
+    if (!row || row.listedAt !== null) return null
+    await tx.db
+      .deleteFrom('inboundMessages')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .execute()
+    const [author] = mail?.from ?? []
+    const sender = author ? mailboxText(author) : row.sender
+    const message = { accountId, messageId: null, sender, subject: mail?.subject ?? '', at }
+    await logRoutes(tx, message, matches.map(droppedEntry))
+    return releaseBlobs(tx, [blobName(row.rawHash)])
+  }),
 }
 
 async function storeContent(tx: Tx, content: EncodedContent): Promise<number> {

@@ -127,7 +127,8 @@ function roundsOf(message: Message): number {
   return readRounds(headerOf(message.headers, ROUNDS_HEADER.toLowerCase()))
 }
 
-function legible(list: readonly ReceivedMailbox[]): Mailbox[] {
+/** Returns the mailboxes that mail can be sent to. */
+export function legible(list: readonly ReceivedMailbox[]): Mailbox[] {
   return list.flatMap(({ name, address }) => {
     const parsed = parseForeignAddress(address)
     return 'fault' in parsed ? [] : [{ ...parsed, name }]

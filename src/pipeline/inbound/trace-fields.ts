@@ -23,7 +23,12 @@ export function traceText(row: TracedInbound, mailHost: string): string {
   return fieldsText(fields)
 }
 
-function receivedFrom(address: string, row: TracedInbound, mailHost: string): HeaderField {
+/** Returns the Received field of a message that a client at this address sent. */
+export function receivedFrom(
+  address: string,
+  row: Pick<TracedInbound, 'id' | 'helo' | 'tls' | 'createdAt' | 'recipients'>,
+  mailHost: string,
+): HeaderField {
   const { id, helo, tls, createdAt } = row
   const recipients = JSON.parse(row.recipients) as string[]
   return receivedField({

@@ -14,6 +14,7 @@ import {
   type EmailStatus,
   type EventRow,
 } from '../../store/model/schema.ts'
+import type { Subscriber } from '../../store/model/subscribers.ts'
 import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../emails/event-rows.ts'
 import type { Cause } from '../emails/explanation/cause.ts'
 import { explainCause } from '../emails/explanation/explain.ts'
@@ -39,6 +40,16 @@ export interface NewEvent {
   attempt?: AttemptRef
   /** True if the recipient has opened or clicked the email before. */
   isRepeated?: boolean
+  /** Webhooks that get the event; absent for all that subscribe to it. */
+  targets?: EventTargets | undefined
+}
+
+/** Webhooks that get an event by other means than their subscriptions. */
+export interface EventTargets {
+  /** Get the event whatever they subscribe to; enabled webhooks of the account. */
+  webhookIds: readonly Id[]
+  /** Whether those that subscribe get it, too. */
+  isForSubscribers: boolean
 }
 
 /** New state of a delivery, with its event. */
@@ -87,10 +98,11 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const rows: EventRow[] = []
   const recorded: NewEvent[] = []
   for (const event of events) {
-    const { accountId, subjectId, type, recipient, data, at, attempt } = event
-    const subscribers = subscribersOf(accountId).filter(
+    const { accountId, subjectId, type, recipient, data, at, attempt, targets } = event
+    const subscribed = subscribersOf(accountId).filter(
       ({ types, domains }) => types.has(type) && (domains === null || isAboutDomain(type)),
     )
+    const subscribers = targets ? targeted(targets, subscribed) : subscribed
     if (subscribers.length === 0 && isOnlyForWebhooks(type)) continue
     const id = tx.newId(at)
     const row = { subjectId, id, accountId, type, recipient, createdAt: at }
@@ -102,6 +114,17 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   countEvents(tx, recorded)
   await queueForWebhooks(tx, outgoing)
 }
+
+function targeted(
+  { webhookIds, isForSubscribers }: EventTargets,
+  subscribed: readonly Subscriber[],
+): Subscriber[] {
+  const keys = new Set(webhookIds.map(idKey))
+  const others = subscribed.filter(({ webhookId }) => isForSubscribers && !keys.has(idKey(webhookId)))
+  return [...others, ...webhookIds.map(webhookId => ({ webhookId, types: NO_TYPES, domains: null }))]
+}
+
+const NO_TYPES: ReadonlySet<string> = new Set()
 
 /** Equal events are counted together, since a group of a thousand deliveries has a thousand equal events. */
 function countEvents(tx: Tx, events: readonly NewEvent[]) {

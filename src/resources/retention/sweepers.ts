@@ -1,13 +1,14 @@
 /**
  * Deletes what is beyond the retention of its account: events of contacts, domains and received mail,
- * logged requests, and outcomes of broadcasts; and files that no row names. Events of emails are deleted with
- * their email.
+ * logged requests, outcomes of broadcasts, and logs of routes; and files that no row names. Events of emails
+ * are deleted with their email.
  */
 import { firstIdAt, type Id } from '../../lib/ids.ts'
 import { inSteps } from '../../lib/sweeper.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { command, type Run } from '../../store/model/command.ts'
 import type { Db } from '../../store/model/schema.ts'
+import type { inboundRouteLogCommands } from '../emails/inbound-route-log.ts'
 import type { broadcastOutcomeCommands } from '../events/broadcast-outcomes.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
@@ -91,6 +92,21 @@ export async function* sweepRequests({
     for (const { accountId, horizon } of accounts) {
       const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
       yield* inSteps(REQUESTS_PER_STEP_MAX, limit => run('forgetRequests', { accountId, before, limit }))
+    }
+}
+
+interface RouteLogSweeperOptions extends HorizonsOptions {
+  run: Run<typeof inboundRouteLogCommands>
+}
+
+const ROUTE_LOG_PER_STEP_MAX = 500
+
+/** Deletes what the routes of received mail have logged beyond the retention of their account. */
+export async function* sweepRouteLogs({ run, ...options }: RouteLogSweeperOptions): AsyncGenerator<void> {
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = firstIdAt(horizon + 1)
+      yield* inSteps(ROUTE_LOG_PER_STEP_MAX, limit => run('forgetRouteLog', { accountId, before, limit }))
     }
 }
 

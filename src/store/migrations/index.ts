@@ -21,6 +21,7 @@ import { up as deletedAccounts } from './014-deleted-accounts.ts'
 import { up as holdsBySender } from './015-holds-by-sender.ts'
 import { up as broadcastOutcomes } from './016-broadcast-outcomes.ts'
 import { up as domainBrands } from './017-domain-brands.ts'
+import { up as inboundRoutes } from './019-inbound-routes.ts'
 import { up as contactActivity } from './020-contact-activity.ts'
 import { up as contactSources } from './021-contact-sources.ts'
 import { up as broadcastRates } from './022-broadcast-rates.ts'
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   { name: '015-holds-by-sender', up: holdsBySender },
   { name: '016-broadcast-outcomes', up: broadcastOutcomes },
   { name: '017-domain-brands', up: domainBrands },
+  { name: '019-inbound-routes', up: inboundRoutes },
   { name: '020-contact-activity', up: contactActivity },
   { name: '021-contact-sources', up: contactSources },
   { name: '022-broadcast-rates', up: broadcastRates },

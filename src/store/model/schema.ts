@@ -42,7 +42,12 @@ import type {
 } from './schema/domains.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
-import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
+import type {
+  InboundMessageRow,
+  InboundRouteLogRow,
+  InboundRouteRow,
+  InboundSubjectRow,
+} from './schema/inbound.ts'
 import type { AttemptRow, DeliveryRow, DestinationCapRow, DestinationStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
 import type { LoggedBodiesRow, LoggedRequestTable } from './schema/requests.ts'
@@ -167,6 +172,8 @@ export interface Schema {
   loggedBodies: LoggedBodiesRow
   inboundMessages: InboundMessageRow
   inboundSubjects: InboundSubjectRow
+  inboundRoutes: InboundRouteRow
+  inboundRouteLog: InboundRouteLogRow
   linkTerms: LinkTermsRow
   visits: VisitRow
   broadcastLinks: BroadcastLinkRow

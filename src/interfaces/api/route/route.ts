@@ -180,6 +180,7 @@ const NOUNS = {
   inb: 'Received message',
   log: 'Log',
   prp: 'Property',
+  rte: 'Inbound route',
   seg: 'Segment',
   ses: 'Session',
   shr: 'Share',

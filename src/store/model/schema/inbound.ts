@@ -81,3 +81,46 @@ export interface InboundSubjectRow {
   /** Domains of the recipients, with a blank before and after each. */
   domains: string
 }
+
+/** What becomes of the mail that a route matches. */
+export const ROUTE_ACTIONS = ['webhook', 'forward', 'drop'] as const
+export type RouteAction = (typeof ROUTE_ACTIONS)[number]
+
+/** A rule for received mail. The first route of the account that matches a recipient counts. */
+export interface InboundRouteRow {
+  accountId: Id
+  id: Id
+  createdAt: number
+  /** Place among the routes of the account, from 1. */
+  position: number
+  /** Address in lower case, in whose local part `*` stands for any characters. */
+  pattern: string
+  action: RouteAction
+  /** Webhook of the action `webhook`; null for others. */
+  webhookId: Id | null
+  /** Address of the action `forward`; null for others. */
+  forwardTo: string | null
+}
+
+/** What a route has done with a message for one of its recipients. */
+export const ROUTE_OUTCOMES = ['stored', 'forwarded', 'dropped', 'failed'] as const
+export type RouteOutcome = (typeof ROUTE_OUTCOMES)[number]
+
+export interface InboundRouteLogRow {
+  accountId: Id
+  id: Id
+  routeId: Id
+  createdAt: number
+  /** The received message; null for mail that is not stored. */
+  messageId: Id | null
+  /** Author of the message, as lists show it. */
+  sender: string
+  /** Recipient of the envelope that the route matched. */
+  recipient: string
+  subject: string
+  outcome: RouteOutcome
+  /** Why the route failed; null for other outcomes. */
+  reason: string | null
+  /** Email by which the message was forwarded; null for other outcomes. */
+  emailId: Id | null
+}

@@ -11,6 +11,7 @@ const ANSWERED = [
   'POST /auth/login',
   'POST /auth/logout',
   'POST /broadcasts/:id/lint',
+  'POST /inbound/routes/test',
   'POST /installation/backups/run',
   'POST /installation/backups/verify',
   'PUT /installation/mode',

@@ -13,6 +13,7 @@ import {
   type Verdicts,
 } from '../../../../src/pipeline/inbound/message-verdicts.ts'
 import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
+import type { MailRouting } from '../../../../src/pipeline/inbound/routing.ts'
 import { StorageUnavailable } from '../../../../src/store/model/command.ts'
 import type { Db } from '../../../../src/store/model/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
@@ -35,6 +36,11 @@ const READS_NOTHING: MailReader = {
   read: () => Promise.reject(new Error('it is not to be read')),
   endedWith: () => false,
   close: async () => {},
+}
+
+const NO_ROUTES: MailRouting = {
+  match: async () => null,
+  apply: () => Promise.reject(new Error('no route matches')),
 }
 
 interface Listed {
@@ -83,6 +89,7 @@ async function open(t: TestContext) {
       ...{
         reader: over.reader ?? createMailReader({ entry, ...reading }),
         counts: countInbox(metrics),
+        routing: NO_ROUTES,
         clock,
         log,
         ...rest,

@@ -60,6 +60,7 @@ const PAGE_SIZES: Record<string, number | undefined> = {
   listEmailAttachments: 100,
   listReceivedEmailAttachments: 100,
   listInboundEmails: 50,
+  listInboundRoutes: 100,
   listWebhooks: 100,
 }
 
@@ -225,7 +226,7 @@ test('every operation has an example that is valid (`npm run openapi` makes them
 })
 
 /** Numbers of replies that count from one. */
-const FROM_ONE = /\/(?:attempt|line|version|published_version)(?:\/anyOf\/0)?$/
+const FROM_ONE = /\/(?:attempt|line|version|published_version|position)(?:\/anyOf\/0)?$/
 
 test('numbers in replies may be zero, except those that count from one', () => {
   const replies = operations.flatMap(({ responses }) => [...schemasIn(responses)])
