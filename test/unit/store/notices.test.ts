@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { MISSED } from '../../../src/store/model/command.ts'
 import type { PostgresConnection, PostgresPool } from '../../../src/store/postgres/connection.ts'
@@ -11,7 +12,7 @@ const test = suite('store/notices')
 /** Two processes that listen on one channel. */
 async function setUp(t: TestContext) {
   const listeners: ((payload: string) => void)[] = []
-  const open = async () => {
+  const open = (connected: Promise<void> = Promise.resolve()) => {
     const heard: Announcement[][] = []
     const connection = {
       query: async ({ sql, values = [] }: { sql: string; values?: unknown[] }) => {
@@ -22,20 +23,21 @@ async function setUp(t: TestContext) {
       onLost() {},
     } as unknown as PostgresConnection
     const pool = {
-      use: <T>(work: (connection: PostgresConnection) => Promise<T>) => work(connection),
+      use: <T>(work: (connection: PostgresConnection) => Promise<T>) =>
+        connected.then(() => work(connection)),
       close: async () => {},
     } as unknown as PostgresPool
     const notices = new Notices({ pool, hear: announcements => void heard.push(announcements) })
     t.after(() => notices.close())
-    await until(() => heard.length === 1)
     return { notices, heard }
   }
-  const one = await open()
-  const other = await open()
+  const one = open()
+  const other = open()
+  await until(() => one.heard.length === 1 && other.heard.length === 1)
   const notify = (payload: string) => {
     for (const listener of listeners) listener(payload)
   }
-  return { one, other, notify }
+  return { one, other, notify, open }
 }
 
 const missed = [{ topic: MISSED, payloads: [null] }]
@@ -47,6 +49,17 @@ test('notices: what one process announces, the others hear, octets included', as
   await until(() => other.heard.length === 2)
   assert.equal(other.heard[1], announcements)
   assert.is(one.heard.length, 1)
+})
+
+test('notices: listeners read the database after announcements of a process that was not connected', async t => {
+  const { other, open } = await setUp(t)
+  const connected = Promise.withResolvers<void>()
+  const late = open(connected.promise)
+  late.notices.send([{ topic: 'hosting', payloads: ['a.example'] }])
+  await setTimeout(100) // timers of one duration fire in their order, so that the announcement was due before
+  connected.resolve()
+  await until(() => other.heard.length === 2)
+  assert.equal(other.heard[1], missed)
 })
 
 for (const payload of [
