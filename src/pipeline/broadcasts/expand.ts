@@ -75,7 +75,8 @@ export function expandCommandsWith(slowFrom: number) {
           ...spanWith(row, emails),
           expandedCount: row.expandedCount + ids.length,
           nextAt:
-            input.now + Math.max(isFarAhead ? SLOW_PAGE_DELAY_MS : 0, delayAfter(ids.length, emailsPerHour)),
+            input.now +
+            Math.max(isFarAhead ? SLOW_PAGE_DELAY_MS : 0, delayAfter(emails.length, emailsPerHour)),
         })
       },
       { weigh: () => WEIGHT },

@@ -103,6 +103,15 @@ test('sending: a limited broadcast is spread evenly, and its rate can be changed
   assert.is(addresses().length, 600)
 })
 
+test('sending: contacts who are skipped do not use up the rate', async t => {
+  const { contacts, sending, work, addresses } = await openBroadcasts(t)
+  const gone = Array.from({ length: 5 }, (_, i) => ({ email: `gone${i}@there.test`, unsubscribed: true }))
+  contacts([...gone, { email: 'ann@there.test' }, { email: 'bob@there.test' }])
+  await sending({ emailsPerHour: 60 })
+  await work()
+  assert.equal(addresses(), ['ann@there.test'])
+})
+
 test('sending: two processes make the emails of a limited broadcast once for each interval', async t => {
   const { contacts, sending, work, addresses, runner, detail, clock, db } = await openBroadcasts(t)
   contacts(manyContacts(5))
