@@ -226,7 +226,7 @@ test('every operation has an example that is valid (`npm run openapi` makes them
 })
 
 /** Numbers of replies that count from one. */
-const FROM_ONE = /\/(?:attempt|line|version|published_version|position)(?:\/anyOf\/0)?$/
+const FROM_ONE = /\/(?:attempt|line|row|version|published_version|position|emails_per_hour)(?:\/anyOf\/0)?$/
 
 test('numbers in replies may be zero, except those that count from one', () => {
   const replies = operations.flatMap(({ responses }) => [...schemasIn(responses)])
