@@ -20,6 +20,7 @@ export interface Scene {
     sent: string
     inbound: string
     webhook: string
+    route: string
     delivered: string
     bounced: string
     delayed: string
@@ -160,6 +161,11 @@ export async function startScene(): Promise<Scene> {
     to: ['orders@shop.example'],
     data: STRANGE,
   })
+  const route = await make('/inbound/routes', { match: 'noreply@shop.example', action: 'drop' })
+  await sendMail(mailhorn.app.inboundAddress!, {
+    ...{ from: 'ann@there.example', to: ['noreply@shop.example'] },
+    data: STRANGE.replace('orders@', 'noreply@'),
+  })
   const inbound = await until(async () => {
     const { body } = await mailhorn.call('GET', '/inbound', { session })
     return body.data[0]?.id as string | undefined
@@ -185,6 +191,7 @@ export async function startScene(): Promise<Scene> {
     sent: sent.id,
     inbound,
     webhook: webhook.id,
+    route: route.id,
     refused: await refusedSend(mailhorn),
   }
   return {
@@ -225,6 +232,8 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['template', `/templates/${ids.template}`],
     ['inbox', '/inbox'],
     ['inbound', `/inbox/${ids.inbound}`],
+    ['routes', '/inbox/routes'],
+    ['route', `/inbox/routes/${ids.route}`],
     ['broadcasts', '/broadcasts'],
     ['draft', `/broadcasts/${ids.broadcast}`],
     ['broadcast', `/broadcasts/${ids.sent}`],

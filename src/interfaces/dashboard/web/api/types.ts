@@ -29,6 +29,11 @@ import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { contactActivitySchema } from '../../../api/events/contact-routes.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
+import type {
+  routeLogSchema,
+  routeSchema,
+  routeTestReplySchema,
+} from '../../../api/inbound/mail-route-schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
 import type { BackupsView } from '../../../api/installation/backup-routes.ts'
 import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
@@ -148,6 +153,9 @@ export type BroadcastRecipient = z.output<typeof recipientSchema>
 export type BroadcastProviders = z.output<typeof providersSchema>
 export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
+export type InboundRoute = z.output<typeof routeSchema>
+export type InboundRouteLog = z.output<typeof routeLogSchema>
+export type InboundRouteTest = z.output<typeof routeTestReplySchema>
 export type Inbound = z.output<typeof inboundSchema>
 export type AccountEvent = z.output<typeof listedEventSchema>
 export type LoggedRequest = z.output<typeof loggedRequestSchema>

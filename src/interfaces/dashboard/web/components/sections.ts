@@ -20,7 +20,14 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
         ['/suppressions', 'Suppressions'],
       ],
     },
-    { label: 'Inbox', icon: 'inbox', pages: [['/inbox', 'Inbox']] },
+    {
+      label: 'Inbox',
+      icon: 'inbox',
+      pages: [
+        ['/inbox', 'Inbox'],
+        ['/inbox/routes', 'Routes'],
+      ],
+    },
     { label: 'Broadcasts', icon: 'broadcasts', pages: [['/broadcasts', 'Broadcasts']] },
     { label: 'Contacts', icon: 'audiences', pages: [['/audiences', 'Audiences']] },
     { label: 'Templates', icon: 'templates', pages: [['/templates', 'Templates']] },
