@@ -3,6 +3,7 @@
  * headers. Each content has a new frame, so that the browser's back button skips them.
  */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { hasDarkStyles, inDarkMode } from '../labels/dark-styles.ts'
 import { Button } from './controls.tsx'
 
 /** `dark` shows the dark styles of the message, or else inverts its colours, as some mail programs do. */
@@ -12,10 +13,6 @@ interface PreviewProps {
   html: string
   title: string
   look?: PreviewLook
-}
-
-export function hasDarkStyles(html: string): boolean {
-  return /prefers-color-scheme/i.test(html)
 }
 
 export function Preview({ html, title, look = 'desktop' }: PreviewProps) {
@@ -43,7 +40,7 @@ export function Preview({ html, title, look = 'desktop' }: PreviewProps) {
 }
 
 function classOf(look: PreviewLook, html: string): string {
-  if (look === 'dark') return hasDarkStyles(html) ? ' letter-dark' : ' letter-inverted'
+  if (look === 'dark') return hasDarkStyles(html) ? '' : ' letter-inverted'
   return look === 'phone' ? ' letter-phone' : ''
 }
 
@@ -63,7 +60,7 @@ function Frame({ html, title, look, withPictures }: FrameProps) {
         action={`/dashboard/preview${withPictures ? '?pictures=1' : ''}`}
         target={name}
       >
-        <textarea name="html" aria-label={title} value={html} readOnly />
+        <textarea name="html" aria-label={title} value={look === 'dark' ? inDarkMode(html) : html} readOnly />
       </form>
       <iframe
         class={`letter${classOf(look, html)}`}

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import { textPartOf } from '../../../../protocols/mime/html/text-part.ts'
 import type { Rendering } from '../../../../resources/templates/render.ts'
-import { hasDarkStyles, Preview, type PreviewLook } from './preview.tsx'
+import { hasDarkStyles } from '../labels/dark-styles.ts'
+import { Preview, type PreviewLook } from './preview.tsx'
 import { Card } from './show.tsx'
 import { Tabs } from './tabs.tsx'
 

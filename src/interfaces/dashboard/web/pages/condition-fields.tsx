@@ -85,7 +85,7 @@ export function FilterFields({ audience, filters, onFilters }: FilterFieldsProps
         </Button>
       </div>
       {filters.some(isActivity) && (
-        <p class="hint">
+        <p class="quiet small">
           The times of the last email, open and click are kept with the contact from the day they were added,
           also after the emails are deleted. Opens and clicks by machines do not count, and opens without
           pictures are not seen.
