@@ -16,11 +16,13 @@ import { emailAttachmentOpener, emailAttachmentRoutes } from '../interfaces/api/
 import { contactActivityRoutes } from '../interfaces/api/events/contact-routes.ts'
 import { eventRoutes } from '../interfaces/api/events/routes.ts'
 import { inboundAnswerRoutes } from '../interfaces/api/inbound/answer-routes.ts'
+import { inboundChangeRoutes } from '../interfaces/api/inbound/change-routes.ts'
 import { inboundFileRoutes } from '../interfaces/api/inbound/file-routes.ts'
 import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
 import { mailRouteRoutes } from '../interfaces/api/inbound/mail-route-routes.ts'
 import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
 import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
+import { inboundThreadRoutes } from '../interfaces/api/inbound/thread-routes.ts'
 import { installationRoutes } from '../interfaces/api/installation/routes.ts'
 import type { Credential, Route } from '../interfaces/api/route/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
@@ -135,7 +137,9 @@ export function fileRoutesOf(
   return [
     ...receivingRoutes({ horizonOf, store, linkTo }),
     ...mailRouteRoutes({ horizonOf, store, clock, newId }),
+    ...inboundChangeRoutes({ horizonOf, store }),
     ...inboundRoutes({ horizonOf, store, linkTo }),
+    ...inboundThreadRoutes({ horizonOf, store }),
     ...inboundFileRoutes({ horizonOf, store, files }),
     ...inboundAnswerRoutes({ accept, preparation, horizonOf, store }),
     ...emailAttachmentRoutes({ horizonOf, store, linkTo }),

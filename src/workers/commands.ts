@@ -52,6 +52,7 @@ import { rotationCommands } from '../resources/domains/rotation-commands.ts'
 import { inboundRouteLogCommands } from '../resources/emails/inbound-route-log.ts'
 import { inboundRouteCommands } from '../resources/emails/inbound-routes.ts'
 import { inboundCommands } from '../resources/emails/inbound-rows.ts'
+import { inboundUnreadCommands } from '../resources/emails/inbound-unread.ts'
 import { linkTermsCommands } from '../resources/emails/link-terms.ts'
 import { shareCommands } from '../resources/emails/share-rows.ts'
 import { broadcastOutcomeCommands } from '../resources/events/broadcast-outcomes.ts'
@@ -126,6 +127,7 @@ export const commands = {
   ...inboundCommands,
   ...inboundRouteCommands,
   ...inboundRouteLogCommands,
+  ...inboundUnreadCommands,
   ...receiveCommands,
   ...linkTermsCommands,
   ...listInboundCommands,

@@ -226,9 +226,17 @@ const ROUTES_BY_NEED = {
     'GET /inbound/routes/:id',
     'GET /inbound/routes/:id/log',
     'POST /inbound/routes/test',
+    'GET /inbound/unread-count',
   ],
+  'inbound:read and emails:read': ['key GET /inbound/:id/thread'],
   'inbound:read and emails:send': ['key POST /inbound/:id/forward', 'key POST /inbound/:id/reply'],
-  'inbound:write': ['key DELETE /inbound/:id', 'DELETE /inbound/routes/:id'],
+  'inbound:write': [
+    'key DELETE /inbound/:id',
+    'key PATCH /inbound/:id',
+    'key POST /inbound/batch/remove',
+    'key POST /inbound/batch/update',
+    'DELETE /inbound/routes/:id',
+  ],
   'inbound:write and emails:send': ['POST /inbound/routes', 'PATCH /inbound/routes/:id'],
   'logs:read': ['GET /logs', 'GET /logs/:id'],
   'suppressions:read': [

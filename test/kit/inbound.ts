@@ -7,6 +7,7 @@ import { foldText } from '../../src/lib/fold-text.ts'
 import { type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
 import { encodeInboundContent } from '../../src/pipeline/inbound/stored-content.ts'
 import { readMail } from '../../src/protocols/mime/read/read-mail.ts'
+import { threadRefs } from '../../src/resources/emails/threads.ts'
 import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
@@ -21,7 +22,11 @@ export interface AddedInbound {
 export function addInbound(
   mailhorn: Pick<Mailhorn, 'clock' | 'rows' | 'change'>,
   accountId: string,
-  { data, recipient = 'anyone@mine.example' }: { data: string; recipient?: string },
+  {
+    data,
+    recipient = 'anyone@mine.example',
+    unread = false,
+  }: { data: string; recipient?: string; unread?: boolean },
 ): AddedInbound {
   const now = mailhorn.clock.now()
   const account = parseWireId('acc', accountId)!
@@ -56,7 +61,11 @@ export function addInbound(
   ])
   const domains = ` ${recipient.slice(recipient.lastIndexOf('@') + 1)} `
   insertRows(mailhorn, 'inbound_subjects', [
-    { account_id: account, id, subject: foldText(mail.subject), domains },
+    { account_id: account, id, subject: foldText(mail.subject), domains, unread: unread ? 1 : 0 },
+  ])
+  const { own, root } = threadRefs(headers, mail.messageId)
+  insertRows(mailhorn, 'thread_messages', [
+    { account_id: account, id, thread: root ?? own ?? id, message: own },
   ])
   count(mailhorn, account)
   return { id: wireId('inb', id), attachmentIds: parts.map(part => part.id) }

@@ -8,6 +8,7 @@ import { type Content, type EncodedContent, encodeContent } from '../../resource
 import { shareContent } from '../../resources/emails/content-rows.ts'
 import { storedCause } from '../../resources/emails/explanation/cause.ts'
 import { explainCause } from '../../resources/emails/explanation/explain.ts'
+import { joinKnownThreads } from '../../resources/emails/threads.ts'
 import { noteForDsn } from '../../resources/events/dsn-notices.ts'
 import {
   type Objected,
@@ -81,6 +82,10 @@ export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): P
   }
   announceDue(tx, accepted)
   announceScheduled(tx, accepted)
+  await joinKnownThreads(
+    tx,
+    accepted.map(({ email }) => email.row),
+  )
   await recordEvents(tx, accepted.flatMap(firstEvents))
   await noteForDsn(tx, accepted.flatMap(suppressedOf))
 }

@@ -2,7 +2,8 @@
  * Tells which of our emails a received message answers, by the message ids in its In-Reply-To and References
  * fields (RFC 5322 §3.6.4).
  */
-import { type Id, parseWireId, sameId } from '../../lib/ids.ts'
+import { type Id, idKey, parseWireId } from '../../lib/ids.ts'
+import type { EmailRow } from '../../store/model/schema/emails.ts'
 import type { Find } from '../../store/reading/read.ts'
 import { headerOf } from './automatic.ts'
 import type { InboundContent } from './stored-content.ts'
@@ -20,14 +21,24 @@ export function referredEmails(headers: InboundContent['headers']): Id[] {
   return [...idsIn('in-reply-to'), ...idsIn('references').reverse()].slice(0, REFERENCES_MAX)
 }
 
-/** @returns undefined if none of the emails is the account's */
+/** Returns the one of these emails that the message answers; undefined if none is the account's. */
 export async function answeredEmail(
   find: Find,
   accountId: Id,
   referred: readonly Id[],
 ): Promise<Id | undefined> {
-  if (referred.length === 0) return undefined
-  const keys = referred.map(id => ({ accountId, id }))
-  const found = await find('emails', keys, ['id'])
-  return referred.find(id => found.some(row => row && sameId(row.id, id)))
+  return (await answeredEmails(find, accountId, referred))[0]?.id
+}
+
+/** Returns those of the emails that are the account's, each once, in their order. */
+export async function answeredEmails(
+  find: Find,
+  accountId: Id,
+  referred: readonly Id[],
+): Promise<Pick<EmailRow, 'id' | 'messageId' | 'sender'>[]> {
+  if (referred.length === 0) return []
+  const distinct = [...new Map(referred.map(id => [idKey(id), id])).values()]
+  const keys = distinct.map(id => ({ accountId, id }))
+  const found = await find('emails', keys, ['id', 'messageId', 'sender'])
+  return found.filter(row => row !== undefined)
 }

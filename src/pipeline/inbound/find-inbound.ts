@@ -1,4 +1,4 @@
-/** Finds a received message with everything that the API shows of it. */
+/** Finds received messages within the limits of an access, one of them with all that the API shows of it. */
 import type { Id } from '../../lib/ids.ts'
 import { isInSight } from '../../resources/emails/inbound-list.ts'
 import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
@@ -36,6 +36,13 @@ export async function findInbound(
 ): Promise<ShownInbound | undefined> {
   const [row] = await find('inboundMessages', [{ accountId: access.accountId, id }], COLUMNS)
   return row && isInSight(row, access) ? row : undefined
+}
+
+/** Returns those of the messages that exist and are accessible, in their order. */
+export async function inSightOf(find: Find, access: InboundAccess, ids: readonly Id[]): Promise<Id[]> {
+  const keys = ids.map(id => ({ accountId: access.accountId, id }))
+  const rows = await find('inboundMessages', keys, ['id', 'listedAt', 'recipients'])
+  return rows.flatMap(row => (row && isInSight(row, access) ? [row.id] : []))
 }
 
 export async function contentOf(

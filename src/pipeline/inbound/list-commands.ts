@@ -11,12 +11,13 @@ import { domainOf, mailboxText } from '../../protocols/smtp/address.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
 import { logRoutes } from '../../resources/emails/inbound-route-log.ts'
+import { joinThread, NO_REFS } from '../../resources/emails/threads.ts'
 import { recordEvents } from '../../resources/events/record.ts'
 import { releaseBlobs } from '../../store/blobs/blobs.ts'
 import { blobName } from '../../store/blobs/staged.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { InboundMessageRow } from '../../store/model/schema/inbound.ts'
-import { answeredEmail } from './answered-email.ts'
+import { answeredEmails } from './answered-email.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { type Verdicts, verdictColumns } from './message-verdicts.ts'
 import { droppedEntry, type MatchedRoute, type Routed, recordedRoutes } from './routed.ts'
@@ -68,9 +69,11 @@ export const listInboundCommands = {
         ? await recordedRoutes(tx, accountId, input.routed)
         : { entries: [], targets: undefined }
       await logRoutes(tx, { accountId, messageId: id, sender: view.from, subject: view.subject, at }, entries)
-      const answered = await answeredEmail(tx.rows.find, accountId, mail?.referred ?? [])
+      const emails = await answeredEmails(tx.rows.find, accountId, mail?.referred ?? [])
+      const [answered] = emails
+      await joinThread(tx, { ...key, refs: mail?.refs ?? NO_REFS }, emails)
       await tx.rows.insert('inboundSubjects', [
-        { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
+        { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients), unread: 1 },
       ])
       tx.count(accountId, INBOUND_COUNTER, '', 1)
       await recordEvents(tx, [
@@ -83,7 +86,7 @@ export const listInboundCommands = {
             ...view,
             // The types of the SDKs have no `null` here.
             message_id: view.message_id ?? '',
-            in_reply_to_email_id: answered ? wireId('eml', answered) : null,
+            in_reply_to_email_id: answered ? wireId('eml', answered.id) : null,
             email_id: wireId('inb', id),
           },
           at,

@@ -20,6 +20,7 @@ import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { ParsedMail } from '../../protocols/mime/read/read-mail.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
+import type { ThreadRefs } from '../../resources/emails/threads.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../../store/model/command.ts'
 import type { Automatic } from '../../store/model/schema/inbound.ts'
@@ -30,6 +31,7 @@ export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> 
   automatic: Automatic | null
   /** Ids of our emails that the message may answer, see `referredEmails`. */
   referred: Id[]
+  refs: ThreadRefs
 }
 
 type UnreadMail = Pick<

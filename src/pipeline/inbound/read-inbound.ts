@@ -4,6 +4,7 @@
  */
 
 import { type ParsedMail, readHeadOnly, readMail } from '../../protocols/mime/read/read-mail.ts'
+import { threadRefs } from '../../resources/emails/threads.ts'
 import { referredEmails } from './answered-email.ts'
 import { automaticOf } from './automatic.ts'
 import type { ReadMail } from './mail-reader.ts'
@@ -33,6 +34,7 @@ function stored({ html, text, headers, ...rest }: ParsedMail, mailHost: string):
     ...rest,
     automatic,
     referred: referredEmails(headers),
+    refs: threadRefs(headers, rest.messageId),
     content: { ...encoded, body: new Uint8Array(encoded.body) },
   }
 }

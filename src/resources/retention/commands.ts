@@ -115,7 +115,8 @@ async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]):
   await db.deleteFrom('deliveries').where('emailId', 'in', ids).execute()
   await db.deleteFrom('visits').where('emailId', 'in', ids).execute()
   await db.deleteFrom('emailShares').where('accountId', '=', accountId).where('emailId', 'in', ids).execute()
-  await db.deleteFrom('emails').where('accountId', '=', accountId).where('id', 'in', ids).execute()
+  for (const table of ['threadMessages', 'emails'] as const)
+    await db.deleteFrom(table).where('accountId', '=', accountId).where('id', 'in', ids).execute()
   await tx.indexBlocks.moved(ids.map(id => ({ accountId, id, status: null })))
   for (const { status } of emails) countDeletedEmail(tx, accountId, status)
   await releaseContents(

@@ -1,4 +1,6 @@
-/** Deletes received mail with all its rows: one message at the request of its owner, or old mail in steps. */
+/**
+ * Deletes received mail with all its rows: some messages at the request of their owner, or old mail in steps.
+ */
 
 import { type Id, lastIdAt } from '../../lib/ids.ts'
 import { releaseBlobs } from '../../store/blobs/blobs.ts'
@@ -11,7 +13,8 @@ import { countDeletedEvents } from '../events/record.ts'
 import type { Beyond } from './commands.ts'
 
 interface DeletedInbound {
-  count: number
+  /** Ids of the deleted messages. */
+  ids: Id[]
   /** True if there may be more to delete. */
   more: boolean
   /** Names of blobs without references. */
@@ -24,10 +27,14 @@ const MESSAGES_PER_COMMAND_MAX = 64
 type OldInbound = Pick<InboundMessageRow, 'id' | 'contentId' | 'rawHash'>
 
 export const inboundRetentionCommands = {
-  deleteInbound: command<{ accountId: Id; id: Id }, DeletedInbound>(async (tx, { accountId, id }) => {
-    const rows = await listed(tx, accountId).where('id', '=', id).execute()
-    return remove(tx, accountId, rows)
-  }),
+  /** @param ids each once */
+  deleteInbound: command<{ accountId: Id; ids: readonly Id[] }, DeletedInbound>(
+    async (tx, { accountId, ids }) => {
+      const rows = await listed(tx, accountId).where('id', 'in', ids).execute()
+      return remove(tx, accountId, rows)
+    },
+    { weigh: ({ ids }) => ids.length },
+  ),
 
   /** Deletes the oldest messages first. Messages that are not listed yet are kept. */
   deleteInboundBeyond: command<Beyond, DeletedInbound>(
@@ -53,11 +60,11 @@ function listed({ db }: Tx, accountId: Id) {
 
 async function remove(tx: Tx, accountId: Id, rows: readonly OldInbound[]): Promise<DeletedInbound> {
   const more = rows.length === MESSAGES_PER_COMMAND_MAX
-  if (rows.length === 0) return { count: 0, more, unusedFiles: [] }
   const ids = rows.map(({ id }) => id)
+  if (rows.length === 0) return { ids, more, unusedFiles: [] }
   const events = await tx.db.deleteFrom('events').where('subjectId', 'in', ids).executeTakeFirstOrThrow()
   countDeletedEvents(tx, accountId, Number(events.numDeletedRows))
-  for (const table of ['inboundSubjects', 'inboundMessages'] as const)
+  for (const table of ['inboundSubjects', 'threadMessages', 'inboundMessages'] as const)
     await tx.db.deleteFrom(table).where('accountId', '=', accountId).where('id', 'in', ids).execute()
   await tx.db
     .deleteFrom('emailShares')
@@ -73,5 +80,5 @@ async function remove(tx: Tx, accountId: Id, rows: readonly OldInbound[]): Promi
     tx,
     rows.map(({ rawHash }) => blobName(rawHash)),
   )
-  return { count: rows.length, more, unusedFiles }
+  return { ids, more, unusedFiles }
 }

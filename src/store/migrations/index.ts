@@ -25,6 +25,7 @@ import { up as inboundRoutes } from './019-inbound-routes.ts'
 import { up as contactActivity } from './020-contact-activity.ts'
 import { up as contactSources } from './021-contact-sources.ts'
 import { up as broadcastRates } from './022-broadcast-rates.ts'
+import { up as inbox } from './023-inbox.ts'
 
 export interface Migration {
   name: string
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   { name: '020-contact-activity', up: contactActivity },
   { name: '021-contact-sources', up: contactSources },
   { name: '022-broadcast-rates', up: broadcastRates },
+  { name: '023-inbox', up: inbox },
 ]

@@ -47,6 +47,7 @@ import type {
   InboundRouteLogRow,
   InboundRouteRow,
   InboundSubjectRow,
+  ThreadMessageRow,
 } from './schema/inbound.ts'
 import type { AttemptRow, DeliveryRow, DestinationCapRow, DestinationStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
@@ -174,6 +175,7 @@ export interface Schema {
   inboundSubjects: InboundSubjectRow
   inboundRoutes: InboundRouteRow
   inboundRouteLog: InboundRouteLogRow
+  threadMessages: ThreadMessageRow
   linkTerms: LinkTermsRow
   visits: VisitRow
   broadcastLinks: BroadcastLinkRow

@@ -39,7 +39,7 @@ export function kyselyOver(connection: SqliteConnection): Db {
  * Columns in the conditions of partial indexes. Statements contain the values that these columns are compared
  * with, since SQLite chooses a partial index by them.
  */
-const PARTIAL_INDEX_COLUMNS = new Set(['state', 'status', 'notice_due'])
+const PARTIAL_INDEX_COLUMNS = new Set(['state', 'status', 'notice_due', 'unread'])
 
 /**
  * Words statements so that SQLite plans each once. SQLite plans a statement again when a value is bound that

@@ -94,6 +94,8 @@ test('a received message is shown with all that it says', async () => {
     reply_to: ['answers@there.example'],
     received_for: ['bob@here.example', 'dora@here.example'],
     subject: 'Die Rechnung für März',
+    unread: true,
+    thread_count: 1,
     automatic: null,
     message_id: '<march@there.example>',
     ...{ spam_verdict: rest.spam_verdict, virus_verdict: rest.virus_verdict, spf_verdict: rest.spf_verdict },

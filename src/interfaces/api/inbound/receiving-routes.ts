@@ -9,6 +9,7 @@ import { withInlineImages } from '../../../pipeline/inbound/inline-images.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
+import { marksOf } from '../../../resources/emails/inbound-list.ts'
 import { orNotFound } from '../api-error.ts'
 import { ATTACHMENTS, attachmentPageQuery, findAttachment } from '../downloads/attachment-page.ts'
 import { cutIdPage, readIdPage } from '../pages/id-page.ts'
@@ -58,8 +59,9 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
             ? content.html
             : await withInlineImages(content.html, storedParts(row), open)
         const { accountId, id } = row
+        const [marks] = await marksOf(store, accountId, [id])
         const raw = linkTo({ kind: 'inbound-message', accountId, ownerId: id, fileId: id })
-        return ok(receivedView(row, { ...content, html }, raw))
+        return ok(receivedView({ ...row, ...marks! }, { ...content, html }, raw))
       },
     },
   ]

@@ -2,10 +2,19 @@
 import * as z from 'zod'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent, StoredPart } from '../../../pipeline/inbound/stored-content.ts'
-import { attachmentView, inboundRowView, type ListedInbound } from '../../../pipeline/inbound/view.ts'
+import { attachmentView } from '../../../pipeline/inbound/view.ts'
+import type { InboundMarks } from '../../../resources/emails/inbound-list.ts'
 import type { DownloadLink } from '../downloads/link.ts'
 import { readParameter } from '../schema/read.ts'
-import { headerLists, inboundAttachmentSchema, inboundRowSchema, linkSchema, linkView } from './schema.ts'
+import {
+  headerLists,
+  inboundAttachmentSchema,
+  inboundRowSchema,
+  linkSchema,
+  linkView,
+  listedView,
+  type MarkedInbound,
+} from './schema.ts'
 
 export const receivedRowSchema = inboundRowSchema.extend({
   object: z.literal('email'),
@@ -40,13 +49,17 @@ export function readHtmlFormat(query: URLSearchParams): (typeof HTML_FORMATS)[nu
   return readParameter(query, 'html_format', formatOf, '`data_uri` or `cid`') ?? 'data_uri'
 }
 
-export function receivedRowView(row: ListedInbound) {
-  const view = inboundRowView(row)
+export function receivedRowView(row: MarkedInbound) {
+  const view = listedView(row)
   return { ...view, object: 'email' as const, message_id: view.message_id ?? '' }
 }
 
 /** The values of a header field that occurs several times are joined by commas. */
-export function receivedView(row: ShownInbound, { html, text, headers }: InboundContent, raw: DownloadLink) {
+export function receivedView(
+  row: ShownInbound & InboundMarks,
+  { html, text, headers }: InboundContent,
+  raw: DownloadLink,
+) {
   const lists = Object.entries(headerLists(headers))
   return {
     ...receivedRowView(row),

@@ -1,25 +1,30 @@
-/** Lists, searches, serves and deletes received mail. */
+/** Lists, searches and serves received mail. */
 import type * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import { answeredEmail, referredEmails } from '../../../pipeline/inbound/answered-email.ts'
 import { contentOf } from '../../../pipeline/inbound/find-inbound.ts'
-import { inboundRowView, LISTED_COLUMNS, type ListedInbound } from '../../../pipeline/inbound/view.ts'
-import { listInbound } from '../../../resources/emails/inbound-list.ts'
-import type { inboundRetentionCommands } from '../../../resources/retention/inbound-commands.ts'
+import { LISTED_COLUMNS } from '../../../pipeline/inbound/view.ts'
+import { isUnfiltered, listInbound, marksOf } from '../../../resources/emails/inbound-list.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
-import type { Run } from '../../../store/model/command.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import type { LinkTo } from '../downloads/link.ts'
 import { ok, pageReply, type Route } from '../route/route.ts'
-import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
 import { findOwnInbound, type InboundSightParts, sightOf } from './own-inbound.ts'
-import { inboundQuery, inboundRowSchema, inboundSchema, inboundView, readInboundQuery } from './schema.ts'
+import {
+  inboundQuery,
+  inboundRowSchema,
+  inboundSchema,
+  inboundView,
+  listedView,
+  type MarkedInbound,
+  readInboundQuery,
+} from './schema.ts'
 
 export interface InboundRoutesOptions {
   horizonOf: InboundSightParts['horizonOf']
-  store: { db: Db; find: Find; run: Run<typeof inboundRetentionCommands>; blobs: BlobFiles }
+  store: { db: Db; find: Find; blobs: BlobFiles }
   linkTo: LinkTo
 }
 
@@ -32,7 +37,7 @@ interface InboundForm {
   path: string
   summary: string
   schema: z.ZodType
-  view(row: ListedInbound): object
+  view(row: MarkedInbound): object
   /** Default page size. */
   rows: number
 }
@@ -51,10 +56,11 @@ export function inboundListRoute(
     query: inboundQuery(rows),
     replies: { 200: listSchema(schema) },
     async handle({ query, credential }) {
-      const { search, page } = readInboundQuery(query, rows)
+      const { page, ...wanted } = readInboundQuery(query, rows)
       const { domain, ...sight } = await sightOf(credential, horizonOf)
-      const list = () => listInbound(store, sight, { search, domain }, page, LISTED_COLUMNS)
-      return pageReply(await (search === '' && domain === null ? list() : searches.run(list)), view)
+      const filter = { ...wanted, domain }
+      const list = () => listInbound(store, sight, filter, page, LISTED_COLUMNS)
+      return pageReply(await (isUnfiltered(filter) ? list() : searches.run(list)), view)
     },
   }
 }
@@ -66,7 +72,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       path: '/inbound',
       summary: 'List and search received mail',
       schema: inboundRowSchema,
-      view: inboundRowView,
+      view: listedView,
       rows: 50,
     }),
     {
@@ -84,21 +90,9 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
           fileId: row.id,
         })
         const content = await contentOf(store.find, row)
+        const [marks] = await marksOf(store, row.accountId, [row.id])
         const answered = await answeredEmail(store.find, row.accountId, referredEmails(content.headers))
-        return ok(inboundView(row, content, { raw, answered }))
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/inbound/:id',
-      access: 'key',
-      summary: 'Delete a received message and its attachments',
-      replies: { 200: deletedSchema('inbound_email', 'inb') },
-      async handle(request) {
-        const { accountId, id } = await findOwnInbound(options, request)
-        const { unusedFiles } = await store.run('deleteInbound', { accountId, id })
-        for (const name of unusedFiles) await store.blobs.discard(store.db, name)
-        return ok({ object: 'inbound_email', id: wireId('inb', id), deleted: true })
+        return ok(inboundView({ ...row, ...marks! }, content, { raw, answered }))
       },
     },
   ]

@@ -4,19 +4,25 @@ import { foldText } from '../../../lib/fold-text.ts'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
-import { type InboundRowView, inboundRowView } from '../../../pipeline/inbound/view.ts'
+import { type InboundRowView, inboundRowView, type ListedInbound } from '../../../pipeline/inbound/view.ts'
+import type { InboundMarks } from '../../../resources/emails/inbound-list.ts'
 import { AUTOMATIC, VERDICTS } from '../../../store/model/schema/inbound.ts'
 import type { ListPage } from '../../../store/reading/list-page.ts'
 import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { readChoice } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 /** @param rows default page size */
 export function inboundQuery(rows: number) {
   const q = z.string().optional().meta({ description: 'Substring of the subject.' })
-  return { q, ...cursorPageQuery('inb', rows) }
+  const unread = z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Only unread messages, or only the others.' })
+  return { q, unread, ...cursorPageQuery('inb', rows) }
 }
 
 export const inboundAttachmentSchema = z.object({
@@ -42,6 +48,10 @@ export const inboundRowSchema = z.object({
   reply_to: z.array(z.string()),
   received_for: z.array(z.string()),
   subject: z.string(),
+  unread: z.boolean(),
+  thread_count: z.int().min(0).meta({
+    description: 'Number of messages in the conversation of the message, at most 100.',
+  }),
   automatic: z.enum(AUTOMATIC).nullable(),
   message_id: z.string().nullable(),
   spam_verdict: verdict,
@@ -89,22 +99,31 @@ export const inboundSchema = inboundRowSchema
 export function readInboundQuery(
   query: URLSearchParams,
   fallback: number,
-): { search: string; page: ListPage } {
+): { search: string; unread: boolean | null; page: ListPage } {
   const search = query.get('q') ?? ''
   if (search.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
+  const unread = readChoice(query, 'unread', ['true', 'false'])
   return {
     search: foldText(search),
+    unread: unread === undefined ? null : unread === 'true',
     page: readCursorPage(query, 'inb', 'a received message', fallback),
   }
 }
 
+/** Message with its marks, which are not a part of events. */
+export type MarkedInbound = ListedInbound & InboundMarks
+
+export function listedView(row: MarkedInbound) {
+  return { ...inboundRowView(row), unread: row.unread, thread_count: row.threadCount }
+}
+
 export function inboundView(
-  row: ShownInbound,
+  row: ShownInbound & InboundMarks,
   { html, text, headers }: InboundContent,
   { raw, answered }: { raw: DownloadLink; answered: Id | undefined },
 ) {
   return {
-    ...inboundRowView(row),
+    ...listedView(row),
     text,
     html,
     headers: headerLists(headers),

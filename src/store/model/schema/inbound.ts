@@ -1,6 +1,6 @@
 /** Tables of mail received for customers' domains. */
 import type { Id } from '../../../lib/ids.ts'
-import type { Json } from './values.ts'
+import type { Flag, Json } from './values.ts'
 
 /** Results of the checks of a received message. */
 export const VERDICTS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const
@@ -72,7 +72,18 @@ export interface InboundMessageRow {
   contentId: number | null
 }
 
-/** Narrow row of a listed message, for searches. */
+/** A listed message, or an email that belongs to the conversation of one. */
+export interface ThreadMessageRow {
+  accountId: Id
+  /** Id of a received message or of an email. */
+  id: Id
+  /** Key of the conversation, see `threads.ts`. */
+  thread: Uint8Array
+  /** Key of the Message-ID of the message; null without one. */
+  message: Uint8Array | null
+}
+
+/** Narrow row of a listed message, for searches and filters. */
 export interface InboundSubjectRow {
   accountId: Id
   id: Id
@@ -80,6 +91,8 @@ export interface InboundSubjectRow {
   subject: string
   /** Domains of the recipients, with a blank before and after each. */
   domains: string
+  /** 1 until a user or a program marks the message as read. */
+  unread: Flag
 }
 
 /** What becomes of the mail that a route matches. */

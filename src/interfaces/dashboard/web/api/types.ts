@@ -29,12 +29,14 @@ import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
 import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { contactActivitySchema } from '../../../api/events/contact-routes.ts'
 import type { listedEventSchema } from '../../../api/events/schema.ts'
+import type { unreadCountSchema } from '../../../api/inbound/change-schema.ts'
 import type {
   routeLogSchema,
   routeSchema,
   routeTestReplySchema,
 } from '../../../api/inbound/mail-route-schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
+import type { threadSchema } from '../../../api/inbound/thread-routes.ts'
 import type { BackupsView } from '../../../api/installation/backup-routes.ts'
 import type { CertificateView } from '../../../api/installation/certificate-routes.ts'
 import type { LogTailView } from '../../../api/installation/log-routes.ts'
@@ -157,6 +159,8 @@ export type InboundRoute = z.output<typeof routeSchema>
 export type InboundRouteLog = z.output<typeof routeLogSchema>
 export type InboundRouteTest = z.output<typeof routeTestReplySchema>
 export type Inbound = z.output<typeof inboundSchema>
+export type Thread = z.output<typeof threadSchema>
+export type UnreadCount = z.output<typeof unreadCountSchema>
 export type AccountEvent = z.output<typeof listedEventSchema>
 export type LoggedRequest = z.output<typeof loggedRequestSchema>
 export type RequestDetail = z.output<typeof requestDetailSchema>

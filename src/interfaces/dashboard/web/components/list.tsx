@@ -1,6 +1,6 @@
 /** Lists of objects: filters, a table with fixed columns, pages, and what stands there instead of rows. */
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { Loaded } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
@@ -66,6 +66,8 @@ interface TableProps<T> {
   selection?: Selection
   /** Name of a row in the label of its checkbox. */
   nameOf?: (row: T) => string
+  /** Whether a row stands out as unread. */
+  isUnread?: (row: T) => boolean
 }
 
 interface ListProps<T> extends TableProps<T> {
@@ -121,6 +123,14 @@ function Table<T>(props: TableProps<T> & { rows: readonly T[] }) {
   const { name, columns, rows, keyOf, selection } = props
   const all = rows.map(keyOf)
   const classes = classesOf(columns)
+  /** Key of the row that was chosen last, where a range begins. */
+  const start = useRef<string>()
+  const choose = (key: string, isChosen: boolean, isRange: boolean) => {
+    const from = isRange && start.current !== undefined ? all.indexOf(start.current) : -1
+    const to = all.indexOf(key)
+    start.current = key
+    selection?.choose(from < 0 ? [key] : all.slice(Math.min(from, to), Math.max(from, to) + 1), isChosen)
+  }
   return (
     <table class={selection ? 'list has-choice' : 'list'}>
       <caption class="unseen">{name}</caption>
@@ -150,11 +160,18 @@ function Table<T>(props: TableProps<T> & { rows: readonly T[] }) {
       </thead>
       <tbody>
         {rows.map(row => (
-          <Row key={keyOf(row)} {...props} row={row} classes={classes} />
+          <Row key={keyOf(row)} {...props} row={row} classes={classes} onChoose={choose} />
         ))}
       </tbody>
     </table>
   )
+}
+
+interface RowProps<T> extends TableProps<T> {
+  row: T
+  classes: readonly string[]
+  /** @param isRange whether the rows since the last choice are chosen, too */
+  onChoose: (key: string, isChosen: boolean, isRange: boolean) => void
 }
 
 function Row<T>({
@@ -165,10 +182,16 @@ function Row<T>({
   href,
   selection,
   nameOf = keyOf,
-}: TableProps<T> & { row: T; classes: readonly string[] }) {
+  isUnread,
+  onChoose,
+}: RowProps<T>) {
   const key = keyOf(row)
   const [isOpen, setOpen] = useState(false)
-  const states = [selection?.keys.has(key) && 'is-chosen', isOpen && 'is-open']
+  const states = [
+    selection?.keys.has(key) && 'is-chosen',
+    isUnread?.(row) && 'is-unread',
+    isOpen && 'is-open',
+  ]
   const place = href?.(row)
   return (
     <tr class={states.filter(Boolean).join(' ')}>
@@ -177,7 +200,7 @@ function Row<T>({
           <Choice
             label={`Select ${nameOf(row)}`}
             checked={selection.keys.has(key)}
-            onChange={isChosen => selection.choose([key], isChosen)}
+            onChange={(isChosen, isRange) => onChoose(key, isChosen, isRange)}
           />
         </td>
       )}
@@ -276,7 +299,8 @@ function classesOf<T>(columns: readonly Column<T>[]): string[] {
 interface ChoiceProps {
   label: string
   checked: boolean
-  onChange: (checked: boolean) => void
+  /** @param withShift whether Shift was held */
+  onChange: (checked: boolean, withShift: boolean) => void
 }
 
 function Choice({ label, checked, onChange }: ChoiceProps) {
@@ -285,7 +309,8 @@ function Choice({ label, checked, onChange }: ChoiceProps) {
       type="checkbox"
       aria-label={label}
       checked={checked}
-      onChange={event => onChange(event.currentTarget.checked)}
+      // a change does not tell of Shift
+      onClick={event => onChange(event.currentTarget.checked, event.shiftKey)}
     />
   )
 }

@@ -7,6 +7,8 @@ export interface Section {
   /** Pages of the section, the first of which the sidebar leads to. Several are tabs. */
   pages: readonly (readonly [path: string, label: string])[]
   isOperators?: boolean
+  /** Whether the number of unread messages stands beside the label. */
+  hasUnread?: boolean
 }
 
 export const SECTION_GROUPS: readonly (readonly Section[])[] = [
@@ -27,6 +29,7 @@ export const SECTION_GROUPS: readonly (readonly Section[])[] = [
         ['/inbox', 'Inbox'],
         ['/inbox/routes', 'Routes'],
       ],
+      hasUnread: true,
     },
     { label: 'Broadcasts', icon: 'broadcasts', pages: [['/broadcasts', 'Broadcasts']] },
     { label: 'Contacts', icon: 'audiences', pages: [['/audiences', 'Audiences']] },

@@ -29,6 +29,8 @@ interface HeadProps {
   title: string
   /** Number of what the page lists, beside the title. */
   count?: string | undefined
+  /** Name of the window, if it differs from the title. */
+  windowTitle?: string
   lead?: ComponentChildren
   /** Link back to the list page. */
   from?: readonly [href: string, label: string]
@@ -63,8 +65,8 @@ export function useTitle(title: string): Ref<HTMLHeadingElement> {
 }
 
 /** Header of a page, with the tabs of its section. */
-export function Head({ title, count, lead, from, children }: HeadProps) {
-  const heading = useTitle(title)
+export function Head({ title, count, windowTitle = title, lead, from, children }: HeadProps) {
+  const heading = useTitle(windowTitle)
   return (
     <>
       <header class="page-head">

@@ -1,31 +1,48 @@
 /** One received message: its content, its verdicts, and reply and forward. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Inbound } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
-import { confirmRemoval } from '../components/dialog.tsx'
-import { Note, Pending } from '../components/feedback.tsx'
+import { confirmRemoval, useChange } from '../components/dialog.tsx'
+import { Failure, Note, Pending } from '../components/feedback.tsx'
 import { Icon } from '../components/icons.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
+import { refreshUnread } from '../components/unread.ts'
 import { bytes } from '../labels/numbers.ts'
 import { judgementOf, VERDICT_WORDS, VERDICTS } from '../labels/verdicts.ts'
+import { Conversation } from './conversation.tsx'
 import { AnswerDialog, ForwardDialog } from './inbound-answers.tsx'
 
 export function InboundPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<'answer' | 'forward'>()
-  const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
+  const { data: message, error, reload, put } = useLoad<Inbound>(`/inbound/${id}`)
+  const { error: markFault, act: mark } = useChange<boolean>(async unread => {
+    await call('PATCH', `/inbound/${id}`, { unread })
+    refreshUnread()
+    if (unread) navigate('/inbox')
+    else put({ ...message!, unread })
+  })
+  const isUnread = message?.unread === true
+  // a message that is shown has been read
+  useEffect(() => {
+    if (isUnread) mark(false)
+  }, [id, isUnread])
   if (!message) return <Pending of={{ error, reload }} />
   const { label, tone } = judgementOf(message)
   const remove = () =>
     confirmRemoval('message', {
       path: `/inbound/${id}`,
       text: 'The message and its attachments will be deleted. This cannot be undone.',
-      onRemoved: () => navigate('/inbox'),
+      onRemoved() {
+        refreshUnread()
+        navigate('/inbox')
+      },
     })
   return (
     <>
@@ -39,6 +56,9 @@ export function InboundPage({ params: { id } }: PageProps) {
         }
       >
         <Button icon="trash" label="Delete message" onClick={remove} />
+        <Button icon="inbox" onClick={() => mark(true)}>
+          Mark as unread
+        </Button>
         <Button icon="next" onClick={() => setOpen('forward')}>
           Forward
         </Button>
@@ -46,11 +66,13 @@ export function InboundPage({ params: { id } }: PageProps) {
           Reply
         </Button>
       </Head>
+      {markFault && <Failure error={markFault} />}
       {message.parse_error && (
         <Note tone="warn">
           <p>The message could not be parsed completely: {message.parse_error}</p>
         </Note>
       )}
+      {message.thread_count > 1 && <Conversation key={id} message={message} />}
       <Content message={message} />
       <div class="halves">
         <Details message={message} />

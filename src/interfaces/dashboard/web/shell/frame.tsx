@@ -8,6 +8,7 @@ import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { SECTION_GROUPS, type Section, sectionOf } from '../components/sections.ts'
 import { ServiceModeNote } from '../components/service-mode.tsx'
+import { useUnread } from '../components/unread.ts'
 import { focusFirstRow, openDialog } from './keyboard.ts'
 import { PALETTE_KEYS } from './shortcuts.tsx'
 import { UserMenu } from './user-menu.tsx'
@@ -89,12 +90,28 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
   )
 }
 
-function SectionLink({ section: { label, icon, pages }, isHere }: { section: Section; isHere: boolean }) {
+interface SectionLinkProps {
+  section: Section
+  isHere: boolean
+}
+
+function SectionLink({ section: { label, icon, pages, hasUnread }, isHere }: SectionLinkProps) {
   return (
     <Link href={pages[0]![0]} class="side-link" {...(isHere && { 'aria-current': 'page' as const })}>
       <Icon name={icon} />
       {label}
+      {hasUnread && <Unread />}
     </Link>
+  )
+}
+
+function Unread() {
+  const unread = useUnread()
+  if (!unread) return null
+  return (
+    <span class="side-count number">
+      {unread} <span class="unseen">unread</span>
+    </span>
   )
 }
 

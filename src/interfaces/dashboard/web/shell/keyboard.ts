@@ -57,6 +57,7 @@ export function useKeyboard(go: (path: string) => void): void {
       if (event.key === '?') openDialog.value = 'shortcuts'
       if (event.key === 'j') focusRow(1)
       if (event.key === 'k') focusRow(-1)
+      if (event.key === 'x' || event.key === 'X') chooseRow(event.shiftKey)
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
@@ -89,6 +90,13 @@ function focusRow(step: 1 | -1): void {
   )
   const at = rows.findIndex(row => row.closest('tr')!.contains(document.activeElement))
   rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus()
+}
+
+/** Selects the row that has the focus, or deselects it. */
+function chooseRow(shiftKey: boolean): void {
+  const row = document.activeElement?.closest('main .list tbody tr')
+  const choice = row?.querySelector('.is-choice input')
+  choice?.dispatchEvent(new MouseEvent('click', { shiftKey, bubbles: true, cancelable: true }))
 }
 
 export function focusFirstRow(): void {

@@ -12,6 +12,7 @@ const GENERAL: readonly (readonly [keys: string, effect: string])[] = [
   ['/', 'Search the list of the page'],
   ['j', 'Next row'],
   ['k', 'Previous row'],
+  ['x', 'Select the row; with Shift, the rows since the last one, too'],
   ['Enter', 'Go from the search to the list; open the row'],
   [`${CONTROL} S`, 'Save a template'],
   ['?', 'Show these shortcuts'],
