@@ -163,6 +163,53 @@ test('the messages of a conversation are counted in the list and open in place',
   await page.getByRole('heading', { name: 'Lamp', exact: true }).waitFor()
 })
 
+test('a reply to all is written below the message, quotes it, and joins the conversation', async () => {
+  await receive()
+  const id = await converse([
+    ...['Subject: Chair', 'Message-ID: <chair@there.example>', 'References: <old@there.example>'],
+    ...['To: Shop <shop@here.example>, ben@simulator.test', 'Cc: "Smith, Cy" <cy@simulator.test>'],
+    'Reply-To: ann@simulator.test',
+  ])
+  await goTo(`/inbox/${id}`)
+  await button('Reply all').click()
+  const form = page.locator('form', { has: page.getByRole('region', { name: 'Reply to all' }) })
+  const field = (name: string) => form.getByLabel(name, { exact: true })
+  assert.is(await field('From').inputValue(), 'shop@here.example')
+  assert.is(await field('To').inputValue(), 'ann@simulator.test')
+  assert.is(await field('Cc').inputValue(), 'ben@simulator.test, "Smith, Cy" <cy@simulator.test>')
+  assert.is(await field('Subject').inputValue(), 'Re: Chair')
+  assert.match(await field('Message').inputValue(), /^\n\nOn .* wrote:\n> Text 1$/)
+  await page.keyboard.type('It is blue.')
+  await button('Send reply').click()
+  await page.getByText('Your reply was sent.').waitFor()
+  await form.waitFor({ state: 'detached' })
+  const sent = page.getByRole('region', { name: 'Conversation' }).getByRole('listitem').nth(1)
+  await sent.locator('summary').click()
+  await sent.getByText('It is blue.').waitFor()
+  await sent.getByRole('link', { name: 'Open email' }).click()
+  await page.waitForURL(/\/emails\/eml_/)
+  const { headers, text, cc } = await mailhorn.email(new URL(page.url()).pathname.split('/').at(-1)!)
+  assert.equal(headers, {
+    'In-Reply-To': '<chair@there.example>',
+    References: '<old@there.example> <chair@there.example>',
+  })
+  assert.match(text, /^It is blue\.\n\nOn /)
+  assert.equal(cc, ['ben@simulator.test', '"Smith, Cy" <cy@simulator.test>'])
+})
+
+test('a reply from a domain that is not verified says what to do, and is kept when the form is closed', async () => {
+  const [id] = await receive('Table')
+  await goTo(`/inbox/${id}`)
+  await button('Reply').click()
+  await page.getByText('No domain that received this message is verified.').waitFor()
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await message.fill('Later.')
+  await button('Close').click()
+  await message.waitFor({ state: 'detached' })
+  await button('Reply').click()
+  assert.is(await message.inputValue(), 'Later.')
+})
+
 test('nothing of it is complained of by the browser', async () => {
   assert.equal(opened.faults, [])
 })

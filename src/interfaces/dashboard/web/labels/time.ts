@@ -7,6 +7,7 @@ const DAY_MS = 24 * HOUR_MS
 /** The language of the dashboard, whatever that of the browser is. */
 export const LOCALE = 'en-GB'
 const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' })
+const longDay = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'short' })
 const day = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' })
 const dayOfYear = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' })
 const minute = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit' })
@@ -20,6 +21,11 @@ export function fullTime(iso: string, now = Date.now()): string {
   const away = Date.parse(iso) - now
   const whole = full.format(new Date(iso))
   return Math.abs(away) < 30 * DAY_MS ? `${relativeTime(iso, now)}: ${whole}` : whole
+}
+
+/** Formats `Friday, 27 November 2026 at 20:14`. */
+export function dayAndTime(iso: string): string {
+  return longDay.format(new Date(iso))
 }
 
 export function clockTime(iso: string): string {

@@ -6,8 +6,9 @@ import {
   MESSAGE_BYTES_MAX,
 } from '../../../../pipeline/accept/message-limits.ts'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
-import { ApiError, call } from '../api/client.ts'
+import { ApiError } from '../api/client.ts'
 import { base64Of, randomId } from '../api/files.ts'
+import type { SentEmail } from '../api/send-once.ts'
 import type { Template } from '../api/types.ts'
 import { mailboxesIn, mailboxText } from '../labels/mailboxes.ts'
 import { bytes, counted } from '../labels/numbers.ts'
@@ -146,28 +147,6 @@ export function valuesOf(values: ComposeFields['values'], template: UsedTemplate
     return text === '' ? [] : [[name, valueOfType(types.get(name) ?? 'string', text)] as const]
   })
   return nested(given)
-}
-
-/** Last request that has not succeeded. */
-let attempt: { text: string; key: string } | undefined
-
-/**
- * Sends the email. Until a request has succeeded, the same email has the same idempotency key, so that it is
- * sent once even if a reply was lost.
- * @throws ApiError
- */
-export async function sendOnce(request: EmailRequest) {
-  const text = JSON.stringify(request)
-  if (attempt?.text !== text) attempt = { text, key: randomId() }
-  const headers = { 'idempotency-key': attempt.key }
-  const sent = await call<SentEmail>('POST', '/emails', request, { headers })
-  attempt = undefined
-  return sent
-}
-
-interface SentEmail {
-  id: string
-  warnings?: { path: string; message: string }[]
 }
 
 /** Words the warnings of a reply for the page of the email. */

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import type { ApiError } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
+import { sendOnce } from '../api/send-once.ts'
 import { signedIn } from '../api/session.ts'
 import type { Domain, Installation, List } from '../api/types.ts'
 import { Button, Choose, TextField } from '../components/controls.tsx'
@@ -13,14 +14,7 @@ import { Card, Head } from '../components/show.tsx'
 import { When } from '../components/when.tsx'
 import { ContentFields, ContentPreview, useUsedTemplate } from './compose-content.tsx'
 import { Files } from './compose-files.tsx'
-import {
-  addressFault,
-  type ComposeFields,
-  EMPTY,
-  requestOf,
-  sendOnce,
-  warningWords,
-} from './compose-request.ts'
+import { addressFault, type ComposeFields, EMPTY, requestOf, warningWords } from './compose-request.ts'
 
 /** Sender domain of simulated mail, while no domain is verified. */
 const SIMULATED_SENDER = 'example.com'

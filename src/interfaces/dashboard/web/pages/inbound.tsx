@@ -13,14 +13,18 @@ import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { refreshUnread } from '../components/unread.ts'
+import { answeredMailboxes } from '../labels/answer.ts'
 import { bytes } from '../labels/numbers.ts'
 import { judgementOf, VERDICT_WORDS, VERDICTS } from '../labels/verdicts.ts'
+import { Answer } from './answer.tsx'
 import { Conversation } from './conversation.tsx'
-import { AnswerDialog, ForwardDialog } from './inbound-answers.tsx'
+import { ForwardDialog } from './forward.tsx'
+
+type OpenForm = 'answer' | 'all' | 'forward'
 
 export function InboundPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
-  const [open, setOpen] = useState<'answer' | 'forward'>()
+  const [open, setOpen] = useState<OpenForm>()
   const { data: message, error, reload, put } = useLoad<Inbound>(`/inbound/${id}`)
   const { error: markFault, act: mark } = useChange<boolean>(async unread => {
     await call('PATCH', `/inbound/${id}`, { unread })
@@ -35,15 +39,6 @@ export function InboundPage({ params: { id } }: PageProps) {
   }, [id, isUnread])
   if (!message) return <Pending of={{ error, reload }} />
   const { label, tone } = judgementOf(message)
-  const remove = () =>
-    confirmRemoval('message', {
-      path: `/inbound/${id}`,
-      text: 'The message and its attachments will be deleted. This cannot be undone.',
-      onRemoved() {
-        refreshUnread()
-        navigate('/inbox')
-      },
-    })
   return (
     <>
       <Head
@@ -55,16 +50,7 @@ export function InboundPage({ params: { id } }: PageProps) {
           </>
         }
       >
-        <Button icon="trash" label="Delete message" onClick={remove} />
-        <Button icon="inbox" onClick={() => mark(true)}>
-          Mark as unread
-        </Button>
-        <Button icon="next" onClick={() => setOpen('forward')}>
-          Forward
-        </Button>
-        <Button kind="main" icon="emails" onClick={() => setOpen('answer')}>
-          Reply
-        </Button>
+        <Acts message={message} onOpen={setOpen} onUnread={() => mark(true)} />
       </Head>
       {markFault && <Failure error={markFault} />}
       {message.parse_error && (
@@ -72,14 +58,63 @@ export function InboundPage({ params: { id } }: PageProps) {
           <p>The message could not be parsed completely: {message.parse_error}</p>
         </Note>
       )}
-      {message.thread_count > 1 && <Conversation key={id} message={message} />}
+      {message.thread_count > 1 && <Conversation key={`${id} ${message.thread_count}`} message={message} />}
       <Content message={message} />
+      {(open === 'answer' || open === 'all') && (
+        <Answer
+          key={`${id} ${open}`}
+          message={message}
+          isToAll={open === 'all'}
+          onClose={() => setOpen(undefined)}
+          onSent={() => {
+            setOpen(undefined)
+            reload()
+          }}
+        />
+      )}
       <div class="halves">
         <Details message={message} />
         <Checks message={message} />
       </div>
-      {open === 'answer' && <AnswerDialog message={message} onClose={() => setOpen(undefined)} />}
       {open === 'forward' && <ForwardDialog message={message} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}
+
+interface ActsProps {
+  message: Inbound
+  onOpen: (form: OpenForm) => void
+  onUnread: () => void
+}
+
+function Acts({ message, onOpen, onUnread }: ActsProps) {
+  const [, navigate] = useLocation()
+  const remove = () =>
+    confirmRemoval('message', {
+      path: `/inbound/${message.id}`,
+      text: 'The message and its attachments will be deleted. This cannot be undone.',
+      onRemoved() {
+        refreshUnread()
+        navigate('/inbox')
+      },
+    })
+  return (
+    <>
+      <Button icon="trash" label="Delete message" onClick={remove} />
+      <Button icon="inbox" onClick={onUnread}>
+        Mark as unread
+      </Button>
+      <Button icon="next" onClick={() => onOpen('forward')}>
+        Forward
+      </Button>
+      {answeredMailboxes(message, true).cc !== '' && (
+        <Button icon="emails" onClick={() => onOpen('all')}>
+          Reply all
+        </Button>
+      )}
+      <Button kind="main" icon="emails" onClick={() => onOpen('answer')}>
+        Reply
+      </Button>
     </>
   )
 }
