@@ -90,6 +90,30 @@ test('contacts are filtered by conditions and by day, which a link keeps', async
   await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
 })
 
+test('contacts are filtered by activity, and a contradiction is named while it is made', async () => {
+  // given: the contact was sent an email
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path.replace(/\/contacts\/.*$/, '')}`)
+  const row = page.getByRole('row').filter({ hasText: ADDRESS })
+  await row.waitFor()
+
+  // when
+  await button('Conditions …').click()
+  await page.getByLabel('Field of condition 1').selectOption({ label: 'Was sent an email' })
+  await page.getByText(/^\d+ contacts? match(es)?\.$/).waitFor()
+  await button('Add condition').click()
+  await page.getByLabel('Field of condition 2').selectOption({ label: 'Was sent an email' })
+  await page.getByLabel('Operator of condition 2').selectOption({ label: 'not within the last' })
+
+  // then
+  await page.getByText('Condition 2 contradicts condition 1: no contact can match both.').waitFor()
+  await button('Remove condition 2').click()
+  await page.getByLabel('Value of condition 1, in days').fill('7')
+  await button('Show contacts').click()
+  await page.getByText('Conditions: Was sent an email within the last 7 days').waitFor()
+  await row.waitFor()
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
+})
+
 test('its emails and their events stand in one timeline, by page, and lead to the emails', async () => {
   await page.getByRole('heading', { name: ADDRESS }).waitFor()
   const activity = card('Activity')
