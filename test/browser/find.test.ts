@@ -251,7 +251,7 @@ test('the keyboard: help, rows, every place, and saving an editor', async t => {
   const rows = await help.getByRole('region', { name: 'Go to' }).locator('dl > div').allInnerTexts()
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
-  assert.is(rows.length, 25)
+  assert.is(rows.length, 26)
   const places = new Set<string>()
   for (const row of rows) {
     const [, key] = /^g\s*(\w)\s/.exec(row)!
@@ -260,7 +260,7 @@ test('the keyboard: help, rows, every place, and saving an editor', async t => {
     await page.waitForURL(url => places.size === 0 || !places.has(url.pathname))
     places.add(new URL(page.url()).pathname)
   }
-  assert.is(places.size, 25)
+  assert.is(places.size, 26)
   await page.keyboard.press('g')
   await page.keyboard.press('e')
   await bouncedLink(page).waitFor()

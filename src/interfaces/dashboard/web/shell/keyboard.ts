@@ -16,7 +16,7 @@ const KEYS: Readonly<Record<string, string>> = {
   ...{ '/templates': 't', '/domains': 'd', '/webhooks': 'w', '/keys': 'k', '/smtp': 'm', '/logs': 'l' },
   ...{ '/queue': 'q', '/destinations': 'n', '/deliverability': 'v', '/accounts': 'c', '/setup': 'g' },
   ...{ '/backups': 'r', '/certificates': 'x', '/configuration': 'y', '/storage': 'h', '/server-log': 'z' },
-  ...{ '/usage': 'u', '/settings': 'p', '/start': 'f' },
+  ...{ '/inbox/routes': 'j', '/usage': 'u', '/settings': 'p', '/start': 'f' },
 }
 
 interface Place {
