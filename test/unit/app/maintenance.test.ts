@@ -26,6 +26,7 @@ const MINUTES = {
   'delete emails beyond retention': 10,
   'delete received mail beyond retention': 10,
   'delete logged requests beyond retention': 60,
+  'delete logs of routes beyond retention': 24 * 60,
   'delete metrics beyond retention': 24 * 60,
   'delete outcomes of broadcasts beyond retention': 60,
   'delete expired MTA-STS policies': 24 * 60,
