@@ -214,4 +214,22 @@ test('nothing of it is complained of by the browser', async () => {
   assert.equal(opened.faults, [])
 })
 
+test('while the service is read-only, a message can be read, and stays unread', async () => {
+  await receive('For later')
+  const switchTo = (mode: string) => mailhorn.call('PUT', '/installation/mode', { session, body: { mode } })
+  await switchTo('read-only')
+  await goTo('/inbox')
+  const refusal = page.waitForResponse(response => response.request().method() === 'PATCH')
+  await rowOf('For later').getByRole('link').first().click()
+  assert.is((await refusal).status(), 503)
+  await page.getByRole('heading', { name: 'For later' }).waitFor()
+  const alerts = await page.getByRole('alert').allTextContents()
+  assert.equal(
+    alerts.filter(text => !text.endsWith('Return to normal mode')),
+    [],
+  )
+  await switchTo('normal')
+  assert.equal(await unreadSubjects(), ['For later'])
+})
+
 test.run()

@@ -1,7 +1,7 @@
 /** One received message: its content, its verdicts, and reply and forward. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { call } from '../api/client.ts'
+import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Inbound } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
@@ -25,17 +25,19 @@ type OpenForm = 'answer' | 'all' | 'forward'
 export function InboundPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<OpenForm>()
-  const { data: message, error, reload, put } = useLoad<Inbound>(`/inbound/${id}`)
-  const { error: markFault, act: mark } = useChange<boolean>(async unread => {
+  const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
+  const mark = async (unread: boolean) => {
     await call('PATCH', `/inbound/${id}`, { unread })
     refreshUnread()
-    if (unread) navigate('/inbox')
-    else put({ ...message!, unread })
+  }
+  const { error: markFault, act: markUnread } = useChange<void>(async () => {
+    await mark(true)
+    navigate('/inbox')
   })
   const isUnread = message?.unread === true
   // a message that is shown has been read
   useEffect(() => {
-    if (isUnread) mark(false)
+    if (isUnread) mark(false).catch(staysUnread)
   }, [id, isUnread])
   if (!message) return <Pending of={{ error, reload }} />
   const { label, tone } = judgementOf(message)
@@ -50,7 +52,7 @@ export function InboundPage({ params: { id } }: PageProps) {
           </>
         }
       >
-        <Acts message={message} onOpen={setOpen} onUnread={() => mark(true)} />
+        <Acts message={message} onOpen={setOpen} onUnread={() => markUnread()} />
       </Head>
       {markFault && <Failure error={markFault} />}
       {message.parse_error && (
@@ -79,6 +81,11 @@ export function InboundPage({ params: { id } }: PageProps) {
       {open === 'forward' && <ForwardDialog message={message} onClose={() => setOpen(undefined)} />}
     </>
   )
+}
+
+/** Ignores a refusal, such as that of a service that is read-only: the message is shown all the same. */
+function staysUnread(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error
 }
 
 interface ActsProps {
