@@ -133,6 +133,15 @@ export function invalidField(path: string, message: string, name: ErrorName = 'v
   return new ApiError(422, name, message, { errors: [{ path, message }] })
 }
 
+/**
+ * The error for a field that names nothing that the account has.
+ * @param noun name of the resource in the error
+ */
+export function fieldNotFound(path: string, noun: string): ApiError {
+  const message = `${noun} not found (\`${path}\`).`
+  return new ApiError(404, 'not_found', message, { errors: [{ path, message }] })
+}
+
 export function bodyTooLarge(limitBytes: number): ApiError {
   return new ApiError(
     413,

@@ -11,6 +11,14 @@ export function parseRoutePattern(text: string): { pattern: string } | AddressFa
   return 'fault' in parsed ? parsed : { pattern: foldAddress(parsed.address) }
 }
 
+/** Returns the route that decides about mail for an address: the first one that matches it. */
+export function routeOfAddress<R extends { pattern: string }>(
+  routes: readonly R[],
+  address: string,
+): R | undefined {
+  return routes.find(({ pattern }) => matchesRoute(pattern, address))
+}
+
 /**
  * Tells whether a pattern matches an address, without regard to case. The time is linear in their lengths.
  * @param pattern as `parseRoutePattern` returns it

@@ -22,7 +22,7 @@ import type { AccountRoutes } from './account-routes.ts'
 import type { ReadMail } from './mail-reader.ts'
 import type { Verdicts } from './message-verdicts.ts'
 import { forwardedMail, forwardFault } from './route-forward.ts'
-import { matchesRoute } from './route-pattern.ts'
+import { routeOfAddress } from './route-pattern.ts'
 import type { Forwarded, MatchedRoute, RouteDecision, Routed } from './routed.ts'
 
 /** The routes of a message. */
@@ -68,7 +68,7 @@ export function createRouting(options: RoutingOptions): MailRouting {
       if (routes.length === 0) return null
       const addresses = JSON.parse(recipients) as string[]
       const matches = addresses.flatMap(recipient => {
-        const route = routes.find(({ pattern }) => matchesRoute(pattern, recipient))
+        const route = routeOfAddress(routes, recipient)
         return route ? [{ recipient, route }] : []
       })
       return matches.length > 0 ? { matches, othersCount: addresses.length - matches.length } : null

@@ -13,13 +13,14 @@ import type { broadcastOutcomeCommands } from '../events/broadcast-outcomes.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import type { requestLogCommands } from '../request-log/commands.ts'
 import { logHorizon } from '../request-log/horizon.ts'
+import type { Beyond } from './commands.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
 
 interface EventSweeperOptions extends HorizonsOptions {
   run: Run<typeof eventSweepCommands>
 }
 
-const EVENTS_PER_STEP_MAX = 500
+const ROWS_PER_STEP_MAX = 500
 
 export const eventSweepCommands = {
   /**
@@ -51,12 +52,19 @@ export const eventSweepCommands = {
   ),
 }
 
-export async function* sweepEvents({ run, ...options }: EventSweeperOptions): AsyncGenerator<void> {
+/** @param forget deletes at most `limit` rows of the account, and returns their number */
+async function* ofEachAccount(
+  options: HorizonsOptions,
+  forget: (account: Beyond, limit: number) => Promise<number>,
+): AsyncGenerator<void> {
   for await (const accounts of horizons(options))
-    for (const { accountId, horizon } of accounts) {
-      const before = firstIdAt(horizon)
-      yield* inSteps(EVENTS_PER_STEP_MAX, limit => run('deleteOldEvents', { accountId, before, limit }))
-    }
+    for (const account of accounts) yield* inSteps(ROWS_PER_STEP_MAX, limit => forget(account, limit))
+}
+
+export async function* sweepEvents({ run, ...options }: EventSweeperOptions): AsyncGenerator<void> {
+  yield* ofEachAccount(options, ({ accountId, horizon }, limit) =>
+    run('deleteOldEvents', { accountId, before: firstIdAt(horizon), limit }),
+  )
 }
 
 /** Files per step. */
@@ -80,41 +88,32 @@ interface RequestSweeperOptions extends HorizonsOptions {
   retentionDays: number
 }
 
-const REQUESTS_PER_STEP_MAX = 500
-
 /** Deletes logged requests beyond the retention of the log and of their account's plan. */
 export async function* sweepRequests({
   run,
   retentionDays,
   ...options
 }: RequestSweeperOptions): AsyncGenerator<void> {
-  for await (const accounts of horizons(options))
-    for (const { accountId, horizon } of accounts) {
-      const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
-      yield* inSteps(REQUESTS_PER_STEP_MAX, limit => run('forgetRequests', { accountId, before, limit }))
-    }
+  yield* ofEachAccount(options, ({ accountId, horizon }, limit) => {
+    const before = firstIdAt(logHorizon(horizon, retentionDays, options.clock.now()) + 1)
+    return run('forgetRequests', { accountId, before, limit })
+  })
 }
 
 interface RouteLogSweeperOptions extends HorizonsOptions {
   run: Run<typeof inboundRouteLogCommands>
 }
 
-const ROUTE_LOG_PER_STEP_MAX = 500
-
 /** Deletes what the routes of received mail have logged beyond the retention of their account. */
 export async function* sweepRouteLogs({ run, ...options }: RouteLogSweeperOptions): AsyncGenerator<void> {
-  for await (const accounts of horizons(options))
-    for (const { accountId, horizon } of accounts) {
-      const before = firstIdAt(horizon + 1)
-      yield* inSteps(ROUTE_LOG_PER_STEP_MAX, limit => run('forgetRouteLog', { accountId, before, limit }))
-    }
+  yield* ofEachAccount(options, ({ accountId, horizon }, limit) =>
+    run('forgetRouteLog', { accountId, before: firstIdAt(horizon + 1), limit }),
+  )
 }
 
 interface OutcomeSweeperOptions extends HorizonsOptions {
   run: Run<typeof broadcastOutcomeCommands>
 }
-
-const OUTCOMES_PER_STEP_MAX = 500
 
 /** Deletes outcomes of broadcasts beyond the retention of their account, and those of deleted broadcasts. */
 export async function* sweepOutcomes({ run, ...options }: OutcomeSweeperOptions): AsyncGenerator<void> {
@@ -128,7 +127,7 @@ export async function* sweepOutcomes({ run, ...options }: OutcomeSweeperOptions)
         const { broadcastId } = oldest
         const before = (await hasBroadcast(db, accountId, broadcastId)) ? earliest : null
         if (before === null || Buffer.compare(oldest.id, before) < 0)
-          yield* inSteps(OUTCOMES_PER_STEP_MAX, limit =>
+          yield* inSteps(ROWS_PER_STEP_MAX, limit =>
             run('forgetOutcomes', { accountId, broadcastId, before, limit }),
           )
         else yield

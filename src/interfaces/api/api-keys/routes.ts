@@ -6,7 +6,7 @@ import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../../resources/accounts/api-keys.ts'
 import { readRename, renameSchema } from '../access-tokens/schema.ts'
-import { ApiError, invalidField, notFound, orNotFound } from '../api-error.ts'
+import { ApiError, fieldNotFound, invalidField, notFound, orNotFound } from '../api-error.ts'
 import { type Credential, created, ok, pageReply, type Route } from '../route/route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -101,7 +101,7 @@ export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Ro
 async function createKey(apiKeys: ApiKeys, accountId: Id, { name, domainId: text }: NewKey) {
   const domainId = text === undefined ? null : readDomainId(text)
   const key = await apiKeys.create(accountId, { name, domainId })
-  if (!key) throw unknownDomain()
+  if (!key) throw fieldNotFound('domain_id', 'Domain')
   return {
     object: 'api_key',
     id: wireId('key', key.id),
@@ -163,11 +163,6 @@ function requireFull(credential: Credential): void {
 /** @throws ApiError 404 */
 function readDomainId(text: string): Id {
   const id = parseWireId('dom', text)
-  if (!id) throw unknownDomain()
+  if (!id) throw fieldNotFound('domain_id', 'Domain')
   return id
-}
-
-function unknownDomain(): ApiError {
-  const message = 'Domain not found (`domain_id`).'
-  return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
 }

@@ -8,8 +8,7 @@ import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import type { EmailText } from '../../../resources/templates/compile.ts'
 import { parseDeclared, withWrittenFallbacks } from '../../../resources/templates/declared.ts'
 import type { LiveTemplate, TemplateRef } from '../../../resources/templates/template-rows.ts'
-import { invalidField } from '../api-error.ts'
-import { unknownTemplate } from '../emails/template-use.ts'
+import { fieldNotFound, invalidField } from '../api-error.ts'
 import type { NewBroadcast } from './schema.ts'
 
 /** Finds the content of a template that emails are made of. */
@@ -43,7 +42,7 @@ export async function templateOf(
   ref: TemplateRef,
 ): Promise<Omit<LiveTemplate, keyof EmailText> & EmailText> {
   const template = await findTemplate(accountId, ref)
-  if (!template) throw unknownTemplate('template_id')
+  if (!template) throw fieldNotFound('template_id', 'Template')
   const { subject, html, text } = template
   const written = withWrittenFallbacks({ subject, html, text }, parseDeclared(template.variables))
   if ('unwritable' in written)

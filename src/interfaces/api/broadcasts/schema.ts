@@ -15,7 +15,7 @@ import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import { storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
 import { NO_UNSUBSCRIBE_REASONS } from '../../../store/model/schema.ts'
-import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
+import { apiErrorOf, fieldNotFound, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { readTemplateRef } from '../emails/template-use.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
@@ -240,8 +240,7 @@ function replyToOf(texts: readonly string[]): string | null {
 function readReference(key: string, prefixes: readonly IdPrefix[], what: string, text: string): Id {
   const id = prefixes.map(prefix => parseWireId(prefix, text)).find(parsed => parsed !== undefined)
   if (id) return id
-  const message = `${what} not found (\`${key}\`).`
-  throw new ApiError(404, 'not_found', message, { errors: [{ path: key, message }] })
+  throw fieldNotFound(key, what)
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { TemplateUse } from '../../../pipeline/accept/submission.ts'
 import { parseTemplateRef } from '../../../resources/templates/alias.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
-import { ApiError, invalidField } from '../api-error.ts'
+import { fieldNotFound, invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { presentPicker } from '../schema/read.ts'
 
@@ -65,14 +65,8 @@ function templateUse(id: unknown, values: unknown, fields: TemplateUse['fields']
  */
 export function readTemplateRef(path: string, text: string): TemplateRef {
   const ref = parseTemplateRef(text)
-  if (!ref) throw unknownTemplate(path)
+  if (!ref) throw fieldNotFound(path, 'Template')
   return ref
-}
-
-/** The error for a field that names no template of the account. */
-export function unknownTemplate(path: string): ApiError {
-  const message = `Template not found (\`${path}\`).`
-  return new ApiError(404, 'not_found', message, { errors: [{ path, message }] })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

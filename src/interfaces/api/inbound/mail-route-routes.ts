@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, sameId, wireId } from '../../../lib/ids.ts'
-import { matchesRoute } from '../../../pipeline/inbound/route-pattern.ts'
+import { routeOfAddress } from '../../../pipeline/inbound/route-pattern.ts'
 import { listRouteLog } from '../../../resources/emails/inbound-route-log.ts'
 import {
   type inboundRouteCommands,
@@ -16,7 +16,7 @@ import type { Run } from '../../../store/model/command.ts'
 import type { InboundRouteRow } from '../../../store/model/schema/inbound.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import { ApiError, invalidField, orNotFound } from '../api-error.ts'
+import { ApiError, fieldNotFound, invalidField, orNotFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -33,7 +33,6 @@ import {
   routeTestReplySchema,
   routeTestSchema,
   routeView,
-  unknownWebhook,
 } from './mail-route-schema.ts'
 import { type InboundSightParts, sightOf } from './own-inbound.ts'
 
@@ -102,7 +101,7 @@ function testRoute({ store }: MailRouteRoutesOptions): Route {
     async handle({ credential: { accountId }, ...request }) {
       const address = readTestedAddress(await request.body())
       const routes = await listInboundRoutes(store.db, accountId)
-      const route = routes.find(({ pattern }) => matchesRoute(pattern, address))
+      const route = routeOfAddress(routes, address)
       return ok({ object: 'inbound_route_test', address, route: route ? routeView(route) : null })
     },
   }
@@ -189,7 +188,7 @@ function accepted(result: InboundRouteRow[] | RouteRefusal): InboundRouteRow[] {
     case 'no-domain':
       throw invalidField('match', 'The domain of `match` is not a domain of this account.')
     case 'no-webhook':
-      throw unknownWebhook()
+      throw fieldNotFound('webhook_id', 'Webhook')
     case 'same-pattern':
       throw invalidField(
         'match',

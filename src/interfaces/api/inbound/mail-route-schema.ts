@@ -10,7 +10,7 @@ import {
   ROUTE_ACTIONS,
   ROUTE_OUTCOMES,
 } from '../../../store/model/schema/inbound.ts'
-import { ApiError, invalidField } from '../api-error.ts'
+import { fieldNotFound, invalidField } from '../api-error.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -155,7 +155,7 @@ function termsOf({
   requireOnlyFor('webhook', 'webhook_id', wanted, webhook)
   requireOnlyFor('forward', 'forward_to', wanted, address)
   const id = webhook === undefined ? null : parseWireId('wh', webhook)
-  if (id === undefined) throw unknownWebhook()
+  if (id === undefined) throw fieldNotFound('webhook_id', 'Webhook')
   return {
     ...{ pattern, action: wanted, webhookId: id },
     forwardTo: address === undefined ? null : readForwardTo(address, pattern),
@@ -190,11 +190,6 @@ function readForwardTo(text: string, pattern: string): string {
       '`forward_to` must not match the route itself, which would forward the message again (mail loop).',
     )
   return parsed.address
-}
-
-export function unknownWebhook(): ApiError {
-  const message = 'Webhook not found (`webhook_id`).'
-  return new ApiError(404, 'not_found', message, { errors: [{ path: 'webhook_id', message }] })
 }
 
 export function routeView({ id, position: place, pattern, webhookId: webhook, ...row }: InboundRouteRow) {

@@ -5,7 +5,7 @@ import type { ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import { isSdk } from '../../../resources/compat/sdks.ts'
 import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
-import { ApiError, notFound, orNotFound } from '../api-error.ts'
+import { ApiError, fieldNotFound, notFound, orNotFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { withWarnings } from '../route/warnings.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -16,7 +16,6 @@ import {
   readNewWebhook,
   readTestType,
   readWebhookChange,
-  unknownDomain,
   warningsOf,
   webhookChangeQuery,
   webhookChangeSchema,
@@ -55,7 +54,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
           isStandard: wanted.isStandard ?? (isSdk(headers) ? true : undefined),
           dialect: typedClientOf(headers)?.dialect ?? null,
         })
-        if (made === 'no-domain') throw unknownDomain()
+        if (made === 'no-domain') throw fieldNotFound('domain_ids', 'Domain')
         if (made === 'too-many')
           throw new ApiError(422, 'validation_error', `An account may have at most ${WEBHOOKS_MAX} webhooks.`)
         const { webhook, signingSecret } = made
@@ -104,7 +103,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
         const id = pathId(request, 'wh')
         const change = readWebhookChange(await request.body(), request.query, webhooks.faultIn)
         const webhook = orNotFound(await webhooks.change(request.credential.accountId, id, change), 'Webhook')
-        if (webhook === 'no-domain') throw unknownDomain()
+        if (webhook === 'no-domain') throw fieldNotFound('domain_ids', 'Domain')
         return ok(withWarnings(webhookView(webhook), warningsOf(webhook)))
       },
     },

@@ -19,7 +19,7 @@ import {
   type SubscribableType,
 } from '../../../resources/events/types.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookRow } from '../../../store/model/schema.ts'
-import { ApiError, invalidField } from '../api-error.ts'
+import { fieldNotFound, invalidField } from '../api-error.ts'
 import { type Warning, warningsSchema } from '../route/warnings.ts'
 import { bodyReader, readParameter } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -188,14 +188,9 @@ function readUrl(
 function readDomainIds(texts: readonly string[]): Id[] {
   return texts.map(text => {
     const id = parseWireId('dom', text)
-    if (!id) throw unknownDomain()
+    if (!id) throw fieldNotFound('domain_ids', 'Domain')
     return id
   })
-}
-
-export function unknownDomain(): ApiError {
-  const message = 'Domain not found (`domain_ids`).'
-  return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_ids', message }] })
 }
 
 /** Names the event types of a webhook for which nothing is ever sent to it. */
