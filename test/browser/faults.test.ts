@@ -45,6 +45,21 @@ test('a service that no longer answers is said on every page, until it answers a
   await page.getByText('Meanwhile').waitFor()
 })
 
+test('a change that is refused while the service is read-only has that as its only reason', async t => {
+  const session = await mailhorn.signIn()
+  const switchTo = (mode: string) => mailhorn.call('PUT', '/installation/mode', { session, body: { mode } })
+  const { page } = await t.using(browser.signIn(mailhorn, '/keys'))
+  await page.getByRole('button', { name: 'Create API key' }).first().click()
+  const dialog = page.getByRole('dialog').last()
+  await dialog.getByLabel('Name').fill('Refused')
+  await switchTo('read-only')
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  const said = await dialog.getByRole('alert').innerText()
+  await switchTo('normal')
+  assert.match(said, /read-only/)
+  assert.not.match(said, /internal error/)
+})
+
 test('texts can be copied where browsers offer no clipboard', async t => {
   const { page } = await t.using(browser.open(mailhorn))
   await page.goto(`http://${PLAIN_HOST}:${new URL(mailhorn.baseUrl).port}/dashboard/`)

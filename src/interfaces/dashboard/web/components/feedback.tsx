@@ -93,7 +93,7 @@ export function Failure({ error, act, retry }: { error: ApiError; act?: string; 
         </p>
       )}
       <p>{plainWords(error.message) || 'An unexpected error occurred.'}</p>
-      {error.status >= 500 && (
+      {error.status >= 500 && error.status !== 503 && (
         <p class="quiet">The server reported an internal error. Try again in a moment.</p>
       )}
       {error.status === 429 && <p class="quiet">Too many requests. Wait a moment, then try again.</p>}
