@@ -17,6 +17,7 @@ import { SERVICE_MODE } from '../pipeline/queue/service-mode.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { readTemplate } from '../resources/templates/template-rows.ts'
+import type { BlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/model/command.ts'
 import type { BroadcastRow } from '../store/model/schema.ts'
 import type { AppContext, Sending } from './context.ts'
@@ -30,6 +31,7 @@ const LOOKUP_INTERVAL_MS = 30_000
 
 interface BroadcastsOptions extends Sending {
   queueAdmin: QueueAdmin
+  reservations: BlobReservations
   linkTerms: LinkTermsIds
   /** URL of the API. */
   baseUrl: string
@@ -43,7 +45,7 @@ interface BroadcastParts {
 
 export function openBroadcasts(
   context: AppContext,
-  { accept, preparation, queueAdmin, linkTerms, baseUrl }: BroadcastsOptions,
+  { accept, preparation, queueAdmin, reservations, linkTerms, baseUrl }: BroadcastsOptions,
 ): BroadcastParts {
   const { config, clock, log, store, newId, stack } = context
   const { db, run } = store
@@ -70,6 +72,8 @@ export function openBroadcasts(
     newId,
     accept,
     preparation,
+    blobs: store.blobs,
+    reservations,
     linkBase,
     simulatorDomains: context.simulatorDomains,
     resumeEmails: resuming.ask,

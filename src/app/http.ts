@@ -53,7 +53,7 @@ import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { EventFeed } from '../resources/events/feed.ts'
 import type { RequestLog } from '../resources/request-log/request-log.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
-import { createBlobReservations } from '../store/blobs/reservations.ts'
+import { type BlobReservations, createBlobReservations } from '../store/blobs/reservations.ts'
 import { MTA_STS_MODE, readSetting } from '../store/reading/settings.ts'
 import { type ApiAccess, openAccess } from './access.ts'
 import { type AlertServices, openAlertRelay } from './alerts.ts'
@@ -184,9 +184,11 @@ async function openSending(context: AppContext, queueAdmin: QueueAdmin, baseUrl:
   })
   const outbound = startUserOutbound(context)
   const links = await startTracking(context, baseUrl)
-  const accept = openAccept(context, outbound, links.terms)
+  const reservations = openReservations(context)
+  const accept = openAccept(context, outbound, links.terms, reservations)
   const broadcasts = openBroadcasts(context, {
     accept,
+    reservations,
     preparation,
     queueAdmin,
     linkTerms: links.terms,
@@ -291,25 +293,30 @@ function startControl(
   return startControlServer({ folder: config.dataDir, context: parts, log })
 }
 
+function openReservations({ log, store }: AppContext): BlobReservations {
+  return createBlobReservations({
+    blobs: store.blobs,
+    db: store.db,
+    onLeftBehind: error =>
+      log.warn(
+        { event: 'file_not_removed', err: error },
+        'A file that is no longer needed could not be removed',
+      ),
+  })
+}
+
 /** Creates the acceptance of emails that all kinds of submission share. */
 function openAccept(
-  { config, simulatorDomains, clock, log, store, plans, serviceMode, newId }: AppContext,
+  { config, simulatorDomains, clock, store, plans, serviceMode, newId }: AppContext,
   outbound: Outbound,
   linkTerms: LinkTermsIds,
+  reservations: BlobReservations,
 ): Accept {
   const regions = Object.keys(config.regions)
   return createAccept({
     run: store.run,
     find: store.find,
-    reservations: createBlobReservations({
-      blobs: store.blobs,
-      db: store.db,
-      onLeftBehind: error =>
-        log.warn(
-          { event: 'file_not_removed', err: error },
-          'A file that is no longer needed could not be removed',
-        ),
-    }),
+    reservations,
     openFetching: createFetchAttachments({
       outbound: config.fetch.attachments ? outbound : null,
       clock,

@@ -5,6 +5,12 @@
 /** Limit for the size after transfer encoding. Receivers rarely accept larger messages. */
 export const MESSAGE_BYTES_MAX = 40 * 1024 * 1024
 
+/**
+ * Limit for the attachments of a broadcast together, after transfer encoding: each recipient gets a copy,
+ * which is composed and sent anew.
+ */
+export const BROADCAST_ATTACHMENTS_BYTES_MAX = 2 * 1024 * 1024
+
 /** Limit for the number of files in a request of the API. */
 export const ATTACHMENTS_MAX = 100
 

@@ -74,11 +74,11 @@ export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): P
   )
   await tx.indexBlocks.arrived(accepted.map(({ email }) => email.row))
   await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
+  const blobs = accepted.flatMap(({ email }) => email.blobs)
+  if (blobs.length > 0) await referBlobs(tx, blobs, accepted[0]!.email.row.createdAt)
   for (const decided of accepted) {
-    const { email } = decided
-    if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
     countEmail(tx, decided)
-    if (email.row.scheduledAt === null) keepRecent(tx, decided)
+    if (decided.email.row.scheduledAt === null) keepRecent(tx, decided)
   }
   announceDue(tx, accepted)
   announceScheduled(tx, accepted)

@@ -15,18 +15,28 @@ import { listPropertyKeys } from '../../resources/contacts/property-keys.ts'
 import { findAudience } from '../../resources/contacts/read.ts'
 import { parseStoredMailboxes, senderDomain } from '../../resources/emails/email-rows.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
+import type { BlobFiles } from '../../store/blobs/blobs.ts'
+import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { Run } from '../../store/model/command.ts'
 import type { BroadcastRow, Db } from '../../store/model/schema.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
+import {
+  discardFiles,
+  type NewAttachment,
+  readFiles,
+  type WantedAttachment,
+  withStagedFiles,
+} from './attachments.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import {
   type Author,
   type BroadcastFields,
   type Changes,
+  type CreateInput,
   type DelayedSendOrder,
   fieldsOf,
   type SendOrder,
@@ -49,6 +59,8 @@ export interface BroadcastLint {
   links: CheckedLink[]
 }
 
+type Preview = Sample & Pick<BroadcastRow, 'attachments'>
+
 interface BroadcastsOptions {
   db: Db
   run: Run<typeof broadcastCommands>
@@ -56,6 +68,9 @@ interface BroadcastsOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
+  blobs: BlobFiles
+  /** Shared with `accept`, because a broadcast and an email may bring the same file. */
+  reservations: BlobReservations
   /** Base URL of links, with its setting. */
   linkBase: LinkBase
   simulatorDomains: ReadonlySet<string>
@@ -77,23 +92,22 @@ export class Broadcasts {
   /** @param send undefined creates a draft */
   async create(
     accountId: Id,
-    fields: BroadcastFields & Author,
+    { attachments, ...fields }: BroadcastFields & Author & { attachments?: readonly WantedAttachment[] },
     send?: SendOrder,
   ): Promise<BroadcastDetail | Refusal> {
-    const { run, clock, newId } = this.#options
     const checked = send && { ...send, linkRefusal: await refuseLinks(this.#options, accountId, fields) }
-    const now = clock.now()
-    const id = newId(now)
-    const { by, ...rest } = fields
-    const done = await run('createBroadcast', { accountId, id, by, fields: rest, send: checked, now })
-    return done === true ? (await this.find(accountId, id))! : done
+    const made = await withStagedFiles(this.#options, attachments ?? [], staged =>
+      this.#create(accountId, fields, { attachments: staged, copyOf: null, send: checked }),
+    )
+    return made!
   }
 
-  /** Creates a draft with the same content and audience. */
+  /** Creates a draft with the same content, attachments and audience. */
   async duplicate(accountId: Id, id: Id, author: Author) {
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
-    return this.create(accountId, { ...fieldsOf(broadcast), noUnsubscribeReason: null, ...author })
+    const fields = { ...fieldsOf(broadcast), noUnsubscribeReason: null, ...author }
+    return this.#create(accountId, fields, { attachments: undefined, copyOf: id, send: undefined })
   }
 
   list(accountId: Id, page: BroadcastPage) {
@@ -106,13 +120,20 @@ export class Broadcasts {
     return broadcast && { broadcast, counts: await readBroadcastCounts(this.#options.db, key) }
   }
 
-  async change(accountId: Id, id: Id, changes: Changes & Author) {
-    const order = this.#order(accountId, id)
-    return this.#after(accountId, id, await this.#options.run('changeBroadcast', { ...order, ...changes }))
+  /** @param wanted undefined keeps the attachments */
+  async change(accountId: Id, id: Id, changes: Changes & Author, wanted?: readonly WantedAttachment[]) {
+    const order = { ...this.#order(accountId, id), ...changes }
+    const change = (attachments: NewAttachment[] | undefined) =>
+      this.#options.run('changeBroadcast', { ...order, attachments })
+    const done = wanted
+      ? await this.#withoutFormerFiles(accountId, id, () => withStagedFiles(this.#options, wanted, change))
+      : await change(undefined)
+    return this.#after(accountId, id, done)
   }
 
   delete(accountId: Id, id: Id) {
-    return this.#options.run('deleteBroadcast', this.#order(accountId, id))
+    const { run } = this.#options
+    return this.#withoutFormerFiles(accountId, id, () => run('deleteBroadcast', this.#order(accountId, id)))
   }
 
   /**
@@ -173,14 +194,16 @@ export class Broadcasts {
   }
 
   /** Renders the broadcast for a contact of its audience; null for an unknown reader. */
-  async preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined> {
+  async preview(accountId: Id, id: Id, contactId: Id | null): Promise<Preview | Refusal | undefined> {
     const { db } = this.#options
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
     if (contactId && !contact) return UNKNOWN_CONTACT
     const placeholders = await placeholdersOf(db, broadcast)
-    return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, placeholders)
+    const email = contact ? contact.email : UNKNOWN_ADDRESS
+    const sample = sampleOf(broadcast, email, contact ?? undefined, placeholders)
+    return { ...sample, attachments: broadcast.attachments }
   }
 
   /**
@@ -189,6 +212,26 @@ export class Broadcasts {
    */
   test(sender: Sender, id: Id, to: readonly Mailbox[], contactId: Id | null) {
     return sendTest(this.#options, sender, id, { to, contactId })
+  }
+
+  async #create(
+    accountId: Id,
+    { by, ...fields }: BroadcastFields & Author,
+    rest: Pick<CreateInput, 'attachments' | 'copyOf' | 'send'>,
+  ): Promise<BroadcastDetail | Refusal | undefined> {
+    const { run, clock, newId } = this.#options
+    const now = clock.now()
+    const id = newId(now)
+    const done = await run('createBroadcast', { accountId, id, by, fields, ...rest, now })
+    return this.#after(accountId, id, done)
+  }
+
+  /** Removes the files that a change has released. What a crash leaves is removed by the retention. */
+  async #withoutFormerFiles<T>(accountId: Id, id: Id, change: () => Promise<T>): Promise<T> {
+    const before = await this.#row(accountId, id)
+    const done = await change()
+    if (done === true && before) await discardFiles(this.#options, before.attachments)
+    return done
   }
 
   #row(accountId: Id, id: Id) {
@@ -245,17 +288,19 @@ async function linkFindings(links: Links, broadcast: StoredBroadcast): Promise<L
 }
 
 async function sendTest(
-  { db, accept, preparation }: BroadcastsOptions,
+  options: BroadcastsOptions,
   sender: Sender,
   id: Id,
   { to, contactId }: { to: readonly Mailbox[]; contactId: Id | null },
 ): Promise<Accepted | Refusal | undefined> {
+  const { db, accept, preparation } = options
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
   const chosen = contactId && (await findContact(db, broadcast, { id: contactId }))
   if (contactId && !chosen) return UNKNOWN_CONTACT
   const [from] = parseStoredMailboxes(broadcast.sender)
   const placeholders = await placeholdersOf(db, broadcast)
+  const attachments = await readFiles(options, broadcast.attachments)
   const submissions = []
   for (const recipient of to) {
     const contact = chosen ?? (await findContact(db, broadcast, { email: foldAddress(recipient.address) }))
@@ -265,6 +310,7 @@ async function sendTest(
         to: [recipient],
         replyTo: parseStoredMailboxes(broadcast.replyToList),
         ...sampleOf(broadcast, chosen?.email ?? recipient.address, contact, placeholders),
+        attachments,
         tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
       }),
     )

@@ -4,12 +4,14 @@ import { foldText } from '../../lib/fold-text.ts'
 import { type Id, sameId } from '../../lib/ids.ts'
 import type { Content } from '../../resources/emails/content.ts'
 import { releaseContents, storeContent } from '../../resources/emails/content-rows.ts'
+import { referBlobs } from '../../store/blobs/blobs.ts'
 import { command, type Tx } from '../../store/model/command.ts'
 import type { BroadcastRow, Json, NoUnsubscribeReason } from '../../store/model/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
 import { closedFor, type Refusal, refuseField } from '../accept/refusal.ts'
 import { endHold } from '../queue/hold.ts'
 import { readServiceMode } from '../queue/service-mode.ts'
+import { attachmentList, type NewAttachment, releaseAttachments, sameList } from './attachments.ts'
 import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
 import { delayAfter } from './rate.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
@@ -44,6 +46,21 @@ export interface Changes {
   version: string | null
 }
 
+/** Attachments of a request whose files are staged. */
+interface Files {
+  /** Undefined keeps the attachments. */
+  attachments: readonly NewAttachment[] | undefined
+}
+
+export interface CreateInput extends BroadcastKey, Author, Files {
+  fields: BroadcastFields
+  /** Undefined creates a draft. */
+  send: CheckedSendOrder | undefined
+  /** Broadcast whose attachments are copied. If it is gone, none is created. */
+  copyOf: Id | null
+  now: number
+}
+
 export interface Author {
   /** Address of a user or name of an access token; null when it is not known. */
   by: string | null
@@ -75,13 +92,14 @@ type Audience = Pick<BroadcastRow, 'audienceId' | 'segmentId'>
 type Written = true | Refusal | undefined
 
 export const draftCommands = {
-  /** @param send undefined creates a draft */
-  createBroadcast: command<
-    BroadcastKey & Author & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
-    true | Refusal
-  >(async (tx, { accountId, id, by, fields, send, now }) => {
+  createBroadcast: command<CreateInput, Written>(async (tx, input) => {
+    const { accountId, id, by, fields, send, copyOf, attachments: wanted = [], now } = input
+    const original = copyOf && (await lockBroadcast(tx, { accountId, id: copyOf }))
+    if (copyOf && !original) return undefined
     const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
     if ('refused' in refs) return refs
+    const listed = original ? sameList(original.attachments) : attachmentList(null, wanted)
+    if ('refused' in listed) return listed
     const refusal =
       refuseContent(fields) ??
       (send &&
@@ -98,12 +116,14 @@ export const draftCommands = {
       foldedName: foldText(fields.name),
       ...refs,
       contentId: await storeContent(tx, { html, text }),
+      attachments: listed.attachments,
       ...NOTHING_SENT,
       createdAt: now,
       updatedAt: now,
       updatedBy: by,
       ...(send ? sendState(send, now) : DRAFT),
     }
+    await referBlobs(tx, listed.blobs, now)
     await tx.db.insertInto('broadcasts').values(row).execute()
     if (row.nextAt !== null) tx.announce(BROADCAST_DUE, row.nextAt)
     return true
@@ -113,12 +133,12 @@ export const draftCommands = {
    * Changes a draft or a scheduled broadcast; a scheduled one stays scheduled. Of one that has begun, only
    * its rate is changed.
    */
-  changeBroadcast: command<BroadcastKey & Author & Changes & { now: number }, Written>(
-    async (tx, { accountId, id, by, changes, scheduledAt, version, now }) => {
+  changeBroadcast: command<BroadcastKey & Author & Changes & Files & { now: number }, Written>(
+    async (tx, { accountId, id, by, changes, attachments: wanted, scheduledAt, version, now }) => {
       await lockBroadcast(tx, { accountId, id })
       const row = await findBroadcast(tx.db, accountId, id)
       if (!row) return undefined
-      if (mayChangeRate(row) && scheduledAt === undefined && isOnlyRate(changes))
+      if (mayChangeRate(row) && scheduledAt === undefined && !wanted && isOnlyRate(changes))
         return changeRate(tx, row, changes.emailsPerHour, now)
       if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
       if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
@@ -127,6 +147,8 @@ export const draftCommands = {
       const fields = { ...fieldsOf(row), ...changes }
       const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
       if ('refused' in refs) return refs
+      const listed = wanted && attachmentList(row.attachments, wanted)
+      if (listed && 'refused' in listed) return listed
       const refusal =
         refuseContent(fields) ??
         (row.status === 'scheduled' ? await refuseUnsendable(tx, accountId, fields) : undefined) ??
@@ -136,6 +158,10 @@ export const draftCommands = {
       const at = scheduledAt ?? row.scheduledAt
       const contentId = await storeContent(tx, { html, text })
       await releaseContents(tx, [row.contentId])
+      if (listed) {
+        await referBlobs(tx, listed.blobs, now)
+        await releaseAttachments(tx, row.attachments)
+      }
       await setBroadcast(
         tx,
         { accountId, id },
@@ -144,6 +170,7 @@ export const draftCommands = {
           ...refs,
           foldedName: foldText(fields.name),
           contentId,
+          ...(listed && { attachments: listed.attachments }),
           updatedAt: now,
           updatedBy: by,
           scheduledAt: at,
@@ -166,6 +193,7 @@ export const draftCommands = {
     await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', id).execute()
     await tx.db.deleteFrom('broadcasts').where('accountId', '=', accountId).where('id', '=', id).execute()
     await releaseContents(tx, row.sentContentId ? [row.contentId, row.sentContentId] : [row.contentId])
+    await releaseAttachments(tx, row.attachments)
     if (row.holdId) await endHold(tx, row.holdId, now)
     return true
   }),

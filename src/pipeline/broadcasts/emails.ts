@@ -10,6 +10,7 @@ import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '.
 import { SUBJECT_CHARACTERS_MAX } from '../accept/field-rules.ts'
 import { EMPTY_EMAIL_ROW } from '../accept/new-email.ts'
 import type { NewEmail } from '../accept/store-emails.ts'
+import { sameList } from './attachments.ts'
 import { compiledSubject } from './texts.ts'
 
 type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
@@ -28,6 +29,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
   const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
   const subjectOf = subjectMaker(row)
   const content = { contentId: row.sentContentId! }
+  const { attachments, blobs } = sameList(row.attachments)
   return (contact, id) => {
     const { email: address } = contact
     const domain = domainOf(address)
@@ -42,6 +44,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
         replyToList: row.replyToList,
         subject: subjectOf(contact),
         variables: names && valuesOf(names, contact),
+        attachments,
         messageId: OWN_MESSAGE_ID,
         recipientCount: 1,
         createdAt: now,
@@ -51,7 +54,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
       },
       fromDomain,
       content,
-      blobs: [],
+      blobs,
       recipients: [{ address, domain, kind: 'to', simulated }],
       simulated,
       owesNotices: false,

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { idText } from '../../lib/ids.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { storedAttachments } from './attachments.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 
 type Versioned = Pick<
@@ -18,13 +19,22 @@ type Versioned = Pick<
   | 'previewText'
   | 'html'
   | 'text'
+  | 'attachments'
 >
 
 /** Hash of content and audience. Two states have the same version exactly if they send the same. */
 export function versionOf(broadcast: Versioned): string {
   const { audienceId, segmentId, topicId, sender, replyToList, subject, previewText, html, text } = broadcast
   const ids = [audienceId, segmentId, topicId].map(id => id && idText(id))
-  const content = JSON.stringify([...ids, sender, replyToList, subject, previewText, html, text])
+  // duplicates have files with other ids; without files, the version is that of a release without them
+  const files = storedAttachments(broadcast.attachments).map(({ filename, contentType, contentId, hash }) => [
+    filename,
+    contentType,
+    contentId,
+    hash,
+  ])
+  const parts = [...ids, sender, replyToList, subject, previewText, html, text]
+  const content = JSON.stringify(files.length === 0 ? parts : [...parts, files])
   return createHash('sha256').update(content).digest('base64url').slice(0, VERSION_CHARACTERS)
 }
 

@@ -8,7 +8,9 @@ import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
 import { announceDeletedKeys } from '../../resources/accounts/api-key-rows.ts'
 import { releaseContents } from '../../resources/emails/content-rows.ts'
+import type { Deleted } from '../../resources/retention/commands.ts'
 import { command, type Tx } from '../../store/model/command.ts'
+import { releaseAttachments } from '../broadcasts/attachments.ts'
 import { startHold } from '../queue/hold.ts'
 
 /** Announcement topic; the messages are deleted accounts. */
@@ -73,23 +75,23 @@ export const deletionCommands = {
     return 'deleted'
   }),
 
-  /** Deletes one broadcast of the account, in any state; its emails stay. False when none is left. */
-  deleteBroadcastOf: command<Id, boolean>(async (tx, accountId) => {
+  /** Deletes one broadcast of the account, in any state; its emails stay. */
+  deleteBroadcastOf: command<Id, Pick<Deleted, 'more' | 'unusedFiles'>>(async (tx, accountId) => {
     const { db } = tx
     const broadcast = await db
       .selectFrom('broadcasts')
-      .select(['id', 'contentId', 'sentContentId'])
+      .select(['id', 'contentId', 'sentContentId', 'attachments'])
       .where('accountId', '=', accountId)
       .limit(1)
       .executeTakeFirst()
-    if (!broadcast) return false
-    const { id, contentId, sentContentId } = broadcast
+    if (!broadcast) return { more: false, unusedFiles: [] }
+    const { id, contentId, sentContentId, attachments } = broadcast
     await db.deleteFrom('broadcastPages').where('broadcastId', '=', id).execute()
     await db.deleteFrom('broadcastLinks').where('broadcastId', '=', id).execute()
     await db.deleteFrom('queueHolds').where('broadcastId', '=', id).execute()
     await db.deleteFrom('broadcasts').where('accountId', '=', accountId).where('id', '=', id).execute()
     await releaseContents(tx, sentContentId === null ? [contentId] : [contentId, sentContentId])
-    return true
+    return { more: true, unusedFiles: await releaseAttachments(tx, attachments) }
   }),
 
   /** Deletes at most `limit` rows of tables that nothing refers to. False when none is left. */

@@ -77,7 +77,8 @@ export async function* sweepDeletedAccounts(options: DeletionOptions): AsyncGene
 }
 
 /** Deletes what others can reach or wait for: webhooks, domains and broadcasts. */
-async function* deleteReachable({ db, run, clock }: DeletionOptions, accountId: Id): AsyncGenerator<void> {
+async function* deleteReachable(options: DeletionOptions, accountId: Id): AsyncGenerator<void> {
+  const { db, run, clock } = options
   for (const id of await idsOf(db, 'webhooks', accountId)) {
     await run('deleteWebhook', { accountId, id })
     yield
@@ -86,15 +87,23 @@ async function* deleteReachable({ db, run, clock }: DeletionOptions, accountId: 
     await run('deleteDomain', { accountId, id, at: clock.now() })
     yield
   }
-  while (await run('deleteBroadcastOf', accountId)) yield
+  for (let more = true; more; yield) {
+    const deleted = await run('deleteBroadcastOf', accountId)
+    await discardFiles(options, deleted)
+    more = deleted.more
+  }
+}
+
+async function discardFiles(
+  { blobs, db }: DeletionOptions,
+  { unusedFiles }: Pick<Deleted, 'unusedFiles'>,
+): Promise<void> {
+  for (const name of unusedFiles) await blobs.discard(db, name)
 }
 
 /** Cancels queued and scheduled mail, then deletes all mail that is not being attempted. */
 async function* deleteMail(options: DeletionOptions, accountId: Id): AsyncGenerator<void> {
-  const { run, blobs, db, queueAdmin, clock } = options
-  const discard = async ({ unusedFiles }: Pick<Deleted, 'unusedFiles'>) => {
-    for (const name of unusedFiles) await blobs.discard(db, name)
-  }
+  const { run, db, queueAdmin, clock } = options
   for (let hasMore = true; hasMore; yield)
     hasMore = (await queueAdmin.cancel({ ...ANY_MAIL, accountId })).hasMore
   for (const id of await idsOfScheduled(db, accountId)) {
@@ -104,12 +113,12 @@ async function* deleteMail(options: DeletionOptions, accountId: Id): AsyncGenera
   const beyond = { accountId, horizon: clock.now() + DAY_MS }
   for (let more = true; more; yield) {
     const deleted = await run('deleteBeyond', beyond)
-    await discard(deleted)
+    await discardFiles(options, deleted)
     more = deleted.more
   }
   for (let more = true; more; yield) {
     const deleted = await run('deleteInboundBeyond', beyond)
-    await discard(deleted)
+    await discardFiles(options, deleted)
     more = deleted.more
   }
 }

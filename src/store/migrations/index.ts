@@ -26,6 +26,7 @@ import { up as contactActivity } from './020-contact-activity.ts'
 import { up as contactSources } from './021-contact-sources.ts'
 import { up as broadcastRates } from './022-broadcast-rates.ts'
 import { up as inbox } from './023-inbox.ts'
+import { up as broadcastAttachments } from './024-broadcast-attachments.ts'
 
 export interface Migration {
   name: string
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   { name: '021-contact-sources', up: contactSources },
   { name: '022-broadcast-rates', up: broadcastRates },
   { name: '023-inbox', up: inbox },
+  { name: '024-broadcast-attachments', up: broadcastAttachments },
 ]

@@ -308,7 +308,12 @@ test('broadcasts: a refusal names the faulty field and changes nothing', async (
     [{ reply_to: 'nobody' }, 422, 'reply_to'],
     [{ text: '{{a}}'.repeat(1_001) }, 422, 'text'],
     [{ name: 'n'.repeat(201) }, 422, 'name'],
-    [{ attachments: [{ filename: 'a.pdf', content: 'eA==' }] }, 422, 'attachments'],
+    [{ attachments: [{ filename: 'a.pdf' }] }, 422, 'attachments[0]'],
+    [
+      { attachments: [{ filename: 'a.pdf', content: Buffer.alloc(1_600_000).toString('base64') }] },
+      422,
+      'attachments',
+    ],
     [{ preview_text: 'p'.repeat(501) }, 422, 'preview_text'],
     [{ scheduled_at: past }, 422, 'scheduled_at'],
     [{ scheduled_at: 'tomorrow' }, 422, 'scheduled_at'],

@@ -18,8 +18,8 @@ export type FindTemplate = (accountId: Id, ref: TemplateRef) => Promise<LiveTemp
 export async function withTemplate(
   findTemplate: FindTemplate,
   accountId: Id,
-  { fields, template: ref, send }: NewBroadcast,
-): Promise<{ fields: BroadcastFields; send: NewBroadcast['send'] }> {
+  { fields, template: ref, ...rest }: NewBroadcast,
+): Promise<Omit<NewBroadcast, 'fields' | 'template'> & { fields: BroadcastFields }> {
   const template = ref ? await templateOf(findTemplate, accountId, ref) : undefined
   const sender = fields.sender ?? template?.sender
   if (!sender) throw missing('from')
@@ -32,7 +32,7 @@ export async function withTemplate(
     templateId: template?.id ?? null,
   }
   const name = fields.name === '' ? subject.slice(0, NAME_LENGTH_MAX).toWellFormed() : fields.name
-  return { fields: { ...fields, name, sender, subject, ...copied }, send }
+  return { fields: { ...fields, name, sender, subject, ...copied }, ...rest }
 }
 
 /** @throws ApiError 404 for an unknown template, 422 for a fallback that no placeholder can contain */

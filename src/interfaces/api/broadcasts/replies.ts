@@ -1,6 +1,7 @@
 /** Replies about broadcasts: their schemas, and views of rows with content and results. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
+import { storedAttachments } from '../../../pipeline/broadcasts/attachments.ts'
 import type { BroadcastDetail, BroadcastLint } from '../../../pipeline/broadcasts/broadcasts.ts'
 import { LINT_PARTS, LINT_RULES, saysUnsubscribe } from '../../../pipeline/broadcasts/lint.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
@@ -13,6 +14,7 @@ import {
   NO_UNSUBSCRIBE_REASONS,
   SKIP_REASONS,
 } from '../../../store/model/schema.ts'
+import { attachmentSchema, attachmentView } from '../emails/schema.ts'
 import type { Warning } from '../route/warnings.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -51,6 +53,7 @@ export const broadcastSchema = broadcastRowSchema
     }),
     html: z.string().nullable(),
     text: z.string().nullable(),
+    attachments: z.array(attachmentSchema),
     progress: z.object({
       total: count
         .nullable()
@@ -94,6 +97,7 @@ export const previewSchema = z.object({
   subject: z.string(),
   html: z.string().nullable(),
   text: z.string().nullable().meta({ description: 'Derived from the HTML if the broadcast has no text.' }),
+  attachments: z.array(attachmentSchema),
 })
 export const testSchema = z.object({
   object: z.literal('broadcast_test'),
@@ -115,6 +119,7 @@ export function broadcastView(
     version: versionOf(broadcast),
     html,
     text,
+    attachments: storedAttachments(broadcast.attachments).map(attachmentView),
     progress: {
       total: countedAt === null ? null : memberCount,
       expanded: expandedCount,

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
+import { storedAttachments } from '../../../pipeline/broadcasts/attachments.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
 import type { Author } from '../../../pipeline/broadcasts/draft.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
@@ -10,6 +11,8 @@ import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { BROADCAST_STATUSES } from '../../../store/model/schema.ts'
 import { apiErrorOf, notFound, orNotFound } from '../api-error.ts'
 import { senderOf } from '../emails/idempotency-header.ts'
+import { attachmentView } from '../emails/schema.ts'
+import { doubtWarnings } from '../emails/send-warnings.ts'
 import { type ApiReply, type ApiRequest, created, ok, pageReply, pathId, type Route } from '../route/route.ts'
 import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
@@ -39,8 +42,8 @@ import {
   testBroadcastSchema,
 } from './schema.ts'
 
-/** Maximum size of html and text, with a margin for their JSON encoding. */
-const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
+/** Maximum size of html, text and attachments, with a margin for their JSON encoding. */
+const BROADCAST_BODY_LIMIT_BYTES = 20 * 1024 * 1024
 
 /** Fields of a single email that a broadcast does not have. */
 const NOT_APPLIED = Object.fromEntries(
@@ -83,14 +86,15 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       replies: { 201: broadcastSchema },
       async handle(request) {
         const { accountId } = request.credential
-        const { fields, send } = await withTemplate(
+        const { fields, send, attachments, doubtfulContents } = await withTemplate(
           findTemplate,
           accountId,
           readNewBroadcast(await request.body()),
         )
-        const authored = { ...fields, ...authorOf(request) }
-        const made = await broadcasts.create(accountId, authored, send)
-        return created(send ? sentView(request, made) : viewFor(request, made))
+        const authored = { ...fields, ...authorOf(request), attachments }
+        const made = found(await broadcasts.create(accountId, authored, send))
+        const warnings = [...(send ? unsubscribeWarnings(made) : []), ...doubtWarnings(doubtfulContents)]
+        return created(withWarnings(viewFor(request, made), warnings))
       },
     },
     {
@@ -137,7 +141,7 @@ function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rou
       async handle(request) {
         const { accountId } = request.credential
         const id = pathId(request, 'brd')
-        const { changes, template: ref, ...rest } = readBroadcastChange(await request.body())
+        const { changes, template: ref, files, ...rest } = readBroadcastChange(await request.body())
         const template = ref ? await templateOf(findTemplate, accountId, ref) : undefined
         const copied = template && {
           templateId: template.id,
@@ -147,7 +151,8 @@ function changeRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rou
         }
         const removed = ref === null ? { templateId: null } : {}
         const change = { ...rest, ...authorOf(request), changes: { ...copied, ...removed, ...changes } }
-        return shown(request, await broadcasts.change(accountId, id, change))
+        const changed = await broadcasts.change(accountId, id, change, files?.attachments)
+        return ok(withWarnings(viewFor(request, changed), doubtWarnings(files?.doubtfulContents ?? [])))
       },
     },
     {
@@ -188,7 +193,8 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
         const id = pathId(request, 'brd')
         const { version, ...order } = readSendOrder(await request.body())
         const { accountId } = request.credential
-        return ok(sentView(request, await broadcasts.send(accountId, id, order, version)))
+        const sent = found(await broadcasts.send(accountId, id, order, version))
+        return ok(withWarnings(viewFor(request, sent), unsubscribeWarnings(sent)))
       },
     },
     order('unschedule', 'Turn a scheduled broadcast back into a draft; refused once sending has begun'),
@@ -265,9 +271,12 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       replies: { 200: previewSchema },
       async handle(request) {
         const id = pathId(request, 'brd')
-        const sample = found(await broadcasts.preview(request.credential.accountId, id, contactOf(request)))
+        const { attachments, ...sample } = found(
+          await broadcasts.preview(request.credential.accountId, id, contactOf(request)),
+        )
         const text = sample.text ?? textPartOf(sample.html ?? '') ?? null
-        return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample, text })
+        const files = storedAttachments(attachments).map(attachmentView)
+        return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample, text, attachments: files })
       },
     },
   ]
@@ -281,12 +290,6 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
 /** @throws ApiError */
 function viewFor(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
   return broadcastView(found(answer), needsSegment(request))
-}
-
-/** @throws ApiError */
-function sentView(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
-  const sent = found(answer)
-  return withWarnings(viewFor(request, sent), unsubscribeWarnings(sent))
 }
 
 /** Returns who makes the request, as other users of the account are told. */

@@ -19,6 +19,14 @@ import { apiErrorOf, fieldNotFound, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { readTemplateRef } from '../emails/template-use.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
+import {
+  attachmentsLimit,
+  changedAttachmentsSchema,
+  newAttachmentsSchema,
+  type ReadAttachments,
+  readBroadcastAttachments,
+  removesAttachments,
+} from './attachment-schema.ts'
 
 const fields = {
   name: lineText(NAME_LENGTH_MAX).optional(),
@@ -44,7 +52,11 @@ const fields = {
     .meta({ description: 'Number of emails in an hour, over which they are spread evenly; 0 for no limit.' }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 }
-export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
+export const newBroadcastSchema = z.object({
+  ...fields,
+  attachments: newAttachmentsSchema,
+  send: z.boolean().optional(),
+})
 const version = z.string().optional().meta({
   description:
     'Expected `version`. If the broadcast has another version, the request fails with 422 and changes nothing.',
@@ -52,7 +64,12 @@ const version = z.string().optional().meta({
 const derive_text = z.boolean().optional().meta({
   description: 'With true, the text is derived from the HTML again, after a text of its own or an empty one.',
 })
-export const broadcastChangeSchema = z.object({ ...fields, derive_text, version })
+export const broadcastChangeSchema = z.object({
+  ...fields,
+  attachments: changedAttachmentsSchema,
+  derive_text,
+  version,
+})
 const DELAY_SECONDS_MAX = 3_600
 const delay_seconds = z.int().min(0).max(DELAY_SECONDS_MAX).optional().meta({
   description:
@@ -73,8 +90,9 @@ export const testBroadcastSchema = z.object({
   }),
 })
 
-const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
+const READING = { emptyMeansAbsent: ['name', 'from', 'subject'], listLimits: [attachmentsLimit] }
 const readNew = bodyReader(newBroadcastSchema, {
+  ...READING,
   emptyMeansAbsent: [...READING.emptyMeansAbsent, 'reply_to'],
 })
 const readChange = bodyReader(broadcastChangeSchema, {
@@ -90,7 +108,7 @@ const REPLY_TO_MAX = 50
 const TEST_RECIPIENTS_MAX = 10
 
 /** Absent content, sender and reply addresses come from the template. */
-export interface NewBroadcast {
+export interface NewBroadcast extends ReadAttachments {
   fields: Omit<BroadcastFields, 'subject' | 'sender'> & Record<'subject' | 'sender', string | null>
   template: TemplateRef | null
   /** Undefined for a draft. */
@@ -99,8 +117,7 @@ export interface NewBroadcast {
 
 /** @throws ApiError */
 export function readNewBroadcast(body: unknown): NewBroadcast {
-  refuseFiles(body)
-  const { send, scheduledAt, ...request } = readNew(body)
+  const { send, scheduledAt, attachments, ...request } = readNew(body)
   if (request.from === undefined && !request.templateId)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
   if (request.subject === undefined && !request.templateId)
@@ -121,17 +138,24 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
     },
     template: readTemplate(request.templateId) ?? null,
     send: send === true || at !== null ? { at } : undefined,
+    ...readBroadcastAttachments(attachments),
   }
+}
+
+interface BroadcastChange extends Changes {
+  template: TemplateRef | null | undefined
+  /** Undefined keeps the attachments. */
+  files: ReadAttachments | undefined
 }
 
 /**
  * Absent fields and null are not changed; an empty string removes the value of an optional field. An empty
  * text is kept, since it opts out of the text that is derived from the HTML; `derive_text` takes this back.
+ * Null removes attachments, as an empty list does.
  * @throws ApiError
  */
-export function readBroadcastChange(body: unknown): Changes & { template: TemplateRef | null | undefined } {
-  refuseFiles(body)
-  const { scheduledAt, deriveText = false, version = null, ...fields } = readChange(body)
+export function readBroadcastChange(body: unknown): BroadcastChange {
+  const { scheduledAt, deriveText = false, version = null, attachments, ...fields } = readChange(body)
   if (deriveText && fields.text !== undefined)
     throw invalidField('derive_text', '`derive_text` must not be true beside a `text`.')
   return {
@@ -139,23 +163,8 @@ export function readBroadcastChange(body: unknown): Changes & { template: Templa
     template: readTemplate(fields.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
+    files: attachments || removesAttachments(body) ? readBroadcastAttachments(attachments, true) : undefined,
   }
-}
-
-/**
- * Refuses attachments instead of ignoring them like other unknown fields, because nobody wants a broadcast
- * without its files.
- * @throws ApiError
- */
-function refuseFiles(body: unknown) {
-  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'attachments')) return
-  const { attachments } = body as { attachments: unknown }
-  if (attachments === null || (Array.isArray(attachments) && attachments.length === 0)) return
-  throw invalidField(
-    'attachments',
-    '`attachments` is not supported by broadcasts. Link to the file instead.',
-    'invalid_attachment',
-  )
 }
 
 /** @throws ApiError */
@@ -191,7 +200,7 @@ export function readTestOrder(body: unknown): { to: Mailbox[]; contactId: Id | n
 
 /** Returns only the fields that the request contains. */
 function changesOf(
-  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version' | 'deriveText'>,
+  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version' | 'deriveText' | 'attachments'>,
 ): Partial<BroadcastFields> {
   const { name, subject, html, text, previewText, noUnsubscribeReason, emailsPerHour, from, replyTo } =
     request

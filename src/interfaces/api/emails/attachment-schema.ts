@@ -110,12 +110,13 @@ export function tooManyAttachments(count: number): ApiError {
   )
 }
 
-function refuser(index: number): Refuse {
+export function refuser(index: number): Refuse {
   return (key, message) =>
     invalidField(`attachments[${index}]${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
 }
 
-function readAttachment(
+/** @throws ApiError 422 invalid_attachment */
+export function readAttachment(
   raw: Record<string, unknown>,
   index: number,
   onDoubt: () => void,

@@ -231,7 +231,7 @@ export function emailEventView(event: EventRow): z.output<typeof emailEventSchem
   }
 }
 
-function attachmentView(attachment: StoredAttachment): z.output<typeof attachmentSchema> {
+export function attachmentView(attachment: StoredAttachment): z.output<typeof attachmentSchema> {
   const { id, filename, contentType, contentId, sizeBytes } = attachment
   return { id, filename, content_type: contentType, content_id: contentId, size: sizeBytes }
 }

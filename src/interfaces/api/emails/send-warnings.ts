@@ -15,12 +15,16 @@ export function warningsOfSend({ emails, mode }: Pick<PreparedRequest, 'emails' 
     const pathOf = (value: string) => (mode === null ? value : `[${index}].${value}`)
     for (const path of (email.unusedValues ?? []).map(pathOf))
       warnings.push({ path, message: `The template has no variable for \`${path}\`.` })
-    for (const path of (email.doubtfulContents ?? []).map(pathOf))
-      warnings.push({
-        path,
-        message: `\`${path}\` was decoded from base64 to octets that are not UTF-8 text. If it is plain text, encode it as base64; if it is in another charset, name it in \`content_type\`.`,
-      })
+    warnings.push(...doubtWarnings((email.doubtfulContents ?? []).map(pathOf)))
     if (warnings.length >= WARNINGS_MAX) return warnings.slice(0, WARNINGS_MAX)
   }
   return warnings
+}
+
+/** @param paths are those of contents that were perhaps not meant as base64 */
+export function doubtWarnings(paths: readonly string[]): Warning[] {
+  return paths.map(path => ({
+    path,
+    message: `\`${path}\` was decoded from base64 to octets that are not UTF-8 text. If it is plain text, encode it as base64; if it is in another charset, name it in \`content_type\`.`,
+  }))
 }

@@ -53,10 +53,18 @@ const MESSAGE: Rule = {
   },
 }
 
+const BROADCAST_FILES = {
+  attachments: {
+    description: 'Files of each email, at most 100 and 2 MB in total, encoded.',
+    maxItems: 100,
+  },
+}
+
 const RULES: Readonly<Record<string, Rule>> = {
   sendEmail: MESSAGE,
   sendEmailBatch: MESSAGE,
   createBroadcast: {
+    properties: BROADCAST_FILES,
     anyOf: [
       ['audience_id', 'from', 'subject'],
       ['audience_id', 'template_id'],
@@ -64,6 +72,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ['segment_id', 'template_id'],
     ],
   },
+  updateBroadcast: { properties: BROADCAST_FILES },
   createWebhook: { anyOf: [['url'], ['endpoint']], properties: { url: { format: 'uri' } } },
   createQueueHold: SELECTED,
   releaseQueueHold: SELECTED,

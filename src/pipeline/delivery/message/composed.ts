@@ -6,6 +6,7 @@
  * `message.ts` and `rebuild.ts`.
  */
 
+import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Id, idKey, idText, wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { bodyHash } from '../../../protocols/dkim/body-hash.ts'
@@ -88,12 +89,13 @@ interface ComposerParts {
 type ComposeEmail = (source: EmailSource) => Promise<Composed>
 
 /**
- * Templates and contents of a broadcast are parsed once. Bodies that are equal for all recipients are encoded
- * once.
+ * Templates and contents of a broadcast are parsed once, and its files are read once. Bodies that are equal
+ * for all recipients are encoded once.
  */
 export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
+  const attachmentsOf = createAttachmentReader({ db, blobs })
   const splice = createSplicer()
   const { textOf, withText } = createTextDeriver()
   const findTerms = createLinkTermsCache(find)
@@ -107,26 +109,27 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     const isPersonal = source.variables !== null
     const filled = isPersonal && findPersonal(source, links?.personal(onlyRecipient(source)) ?? NO_LINKS)
     const personal = filled && withText(filled)
-    if (personal && source.attachments === null && !links?.isTracked) {
+    const attachments = await attachmentsOf(source)
+    // where an image stands in the HTML is known from the whole HTML only
+    if (personal && !links?.isTracked && attachments.every(({ contentId }) => contentId === null)) {
       const words = splice(personal)
       if (words) {
         const text = words.text ?? (await textOf(filledContent(personal), owner))
-        const body = hashed({ ...words, text, attachments: [], seed: source.messageId })
+        const body = hashed({ ...words, text, attachments, seed: source.messageId })
         return compose(source, body.body.length, links, () => body)
       }
     }
     const content = personal ? filledContent(personal) : source.content
     const text = await textOf(content, owner)
     const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
-    const attachments = await attachmentsOf(source, db, blobs)
     const bodyOf = (html: string | null) => hashed({ html, text, attachments, seed })
     const sizeBytes = sizeOf(content, attachments)
     if (content.html && links?.isTracked) {
       const { html } = content
       return compose(source, sizeBytes, links, to => bodyOf(links.track(html, planOf(content), to)))
     }
-    const isCommon = source.attachments === null && isShared(source)
-    const body = isCommon ? composeCommon(content, () => bodyOf(content.html)) : bodyOf(content.html)
+    const make = () => bodyOf(content.html)
+    const body = isShared(source) ? composeCommon(source, make) : make()
     return compose(source, sizeBytes, links, () => body)
   }
 }
@@ -141,10 +144,21 @@ function isShared({ broadcastId, variables }: EmailSource): boolean {
   return broadcastId !== null && variables === null
 }
 
+/** The files of a broadcast, and bodies with them, take up to 2 MB. Few are kept. */
+const KEPT_WITH_FILES_MAX = 2
+
+/** All emails of a broadcast have the same content object and the same files. */
 function createComposeCommon() {
-  const composed = new WeakMap<Content, ComposedMessage>()
-  return (content: Content, bodyOf: () => ComposedMessage): ComposedMessage => {
-    const body = composed.get(content) ?? bodyOf()
+  const withoutFiles = new WeakMap<Content, ComposedMessage>()
+  const withFiles = new BoundedMap<Content, ComposedMessage>(KEPT_WITH_FILES_MAX)
+  return (
+    { content, attachments }: Pick<EmailSource, 'content' | 'attachments'>,
+    bodyOf: () => ComposedMessage,
+  ): ComposedMessage => {
+    const composed = attachments === null ? withoutFiles : withFiles
+    const known = composed.get(content)
+    if (known) return known
+    const body = bodyOf()
     composed.set(content, body)
     return body
   }
@@ -265,16 +279,28 @@ function feedbackFields({ accountId, broadcastId }: EmailSource): HeaderField[] 
   return [{ name: 'Feedback-ID', value }]
 }
 
-async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
-  if (attachments === null) return []
+/** Reads the files of a broadcast once while its emails follow each other. */
+function createAttachmentReader({ db, blobs }: Pick<ComposerParts, 'db' | 'blobs'>) {
+  const ofBroadcasts = new BoundedMap<string, Promise<Attachment[]>>(KEPT_WITH_FILES_MAX)
+  return ({ attachments, broadcastId }: EmailSource): Promise<Attachment[]> | Attachment[] => {
+    if (attachments === null) return []
+    if (broadcastId === null) return readAttachments(attachments, db, blobs)
+    const known = ofBroadcasts.get(attachments)
+    if (known) return known
+    const read = readAttachments(attachments, db, blobs)
+    ofBroadcasts.set(attachments, read)
+    read.catch(() => ofBroadcasts.delete(attachments))
+    return read
+  }
+}
+
+function readAttachments(json: string, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
   return Promise.all(
-    (JSON.parse(attachments) as StoredAttachment[]).map(
-      async ({ filename, contentType, contentId, hash }) => ({
-        filename,
-        contentType,
-        contentId,
-        content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
-      }),
-    ),
+    (JSON.parse(json) as StoredAttachment[]).map(async ({ filename, contentType, contentId, hash }) => ({
+      filename,
+      contentType,
+      contentId,
+      content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
+    })),
   )
 }

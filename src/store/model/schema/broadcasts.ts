@@ -44,6 +44,11 @@ export interface BroadcastRow {
   emailsPerHour: number | null
   /** Content as the author wrote it. */
   contentId: number
+  /**
+   * Files of each email, in the form of `EmailRow.attachments`; null when there are none. The broadcast
+   * refers to their blobs, and so does each of its emails.
+   */
+  attachments: Json | null
   status: BroadcastStatus
   /** Reason of the failure. */
   error: string | null

@@ -76,13 +76,14 @@ export async function openBroadcasts(
   const onError = (error: unknown) => {
     throw error
   }
+  const reservations = createBlobReservations({ ...store, onLeftBehind: onError })
   const linkTerms = await store.run('linkTerms', { baseUrl: LINK_BASE_URL })
   const broadcasts = new Broadcasts({
-    ...{ ...store, clock, newId, resumeEmails, simulatorDomains: terms.simulatorDomains },
+    ...{ ...store, clock, newId, reservations, resumeEmails, simulatorDomains: terms.simulatorDomains },
     linkBase: { url: linkBase, setting: 'http.base_url' },
     accept: createAccept({
       ...{ ...store, ...terms },
-      reservations: createBlobReservations({ ...store, onLeftBehind: onError }),
+      reservations,
       linkTerms: async () => linkTerms,
       openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs }),
     }),
@@ -113,7 +114,7 @@ export async function openBroadcasts(
   }
 
   return {
-    ...{ ...store, ...post, accountId, audienceId, broadcasts, runner, draft, taken },
+    ...{ ...store, ...post, accountId, audienceId, broadcasts, reservations, runner, draft, taken },
     /** Contacts of the audience, in this order, a millisecond apart; their ids. */
     contacts(contacts: readonly SceneContact[]): Id[] {
       const rows = contacts.map(contact => {

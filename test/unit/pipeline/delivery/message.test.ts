@@ -287,6 +287,44 @@ test('no message is built for a deleted email or domain, with the reason', async
   )
 })
 
+test('emails of a broadcast without personal content share one body with the files', async t => {
+  const { send, maker, accountId, verifiedDomain, change, clock, rows } = await openSigned(t)
+  await verifiedDomain('here.test')
+  const attachments = [
+    { filename: 'a', contentType: 'text/plain', contentId: null, content: Buffer.from('first') },
+  ]
+  const ids = [
+    await send(accountId, { attachments }),
+    await send(accountId, { attachments, to: ['b@there.test'] }),
+  ]
+  const bodies = async () => {
+    const messages = []
+    for (const emailId of ids)
+      messages.push(made(await maker.make({ ...RECIPIENT, accountId, emailId, ordinal: 0 }, clock.now())))
+    return messages.map(({ bytes }) => bytes[1]!)
+  }
+  const [first] = rows<{ content_id: number; attachments: string }>(
+    'select content_id, attachments from emails order by id limit 1',
+  )
+  const shares = 'update emails set content_id = ?, attachments = ?, broadcast_id = ?'
+  change(shares, first!.content_id, first!.attachments, newId(1))
+  const [one, other] = await bodies()
+  assert.is(one, other, 'the same octets, once')
+  assert.match(`${one}`, Buffer.from('first').toString('base64'))
+
+  // another broadcast has the same content, and other files
+  change('delete from blobs')
+  const { hash } = JSON.parse(first!.attachments)[0]
+  change(
+    'insert into blobs (hash, size_bytes, body, refs, created_at) values (?, 6, ?, 1, 0)',
+    Buffer.from(hash, 'hex').fill(1),
+    Buffer.from('second'),
+  )
+  const otherFiles = first!.attachments.replaceAll(hash, Buffer.alloc(32, 1).toString('hex'))
+  change(shares, first!.content_id, otherFiles, newId(2))
+  assert.match(`${(await bodies())[0]}`, Buffer.from('second').toString('base64'))
+})
+
 test('missing attachment data is an error', async t => {
   const { send, maker, accountId, verifiedDomain, change, clock } = await openSigned(t)
   await verifiedDomain('here.test')

@@ -7,6 +7,7 @@ import {
   readTestOrder,
 } from '../../../../../src/interfaces/api/broadcasts/schema.ts'
 import { wireId } from '../../../../../src/lib/ids.ts'
+import type { SubmittedAttachment } from '../../../../../src/pipeline/accept/submission.ts'
 import { newId } from '../../../../kit/new-id.ts'
 import { suite } from '../../../../kit/suite.ts'
 
@@ -59,8 +60,7 @@ for (const [name, body, refusal] of [
     [404, 'not_found', 'segment_id'],
   ],
   ['an id of another kind as topic', { ...GOOD, topic_id: segment_id }, [404, 'not_found', 'topic_id']],
-  ['an attachment', { ...GOOD, attachments: [{}] }, [422, 'invalid_attachment', 'attachments']],
-  ['an object of attachments', { ...GOOD, attachments: {} }, [422, 'invalid_attachment', 'attachments']],
+  ['an object of attachments', { ...GOOD, attachments: {} }, [...INVALID, 'attachments']],
   ['51 reply addresses', { ...GOOD, reply_to: mailboxes(51) }, [...INVALID, 'reply_to']],
 ] as const)
   test(`a new broadcast with ${name} is refused: ${refusal[1]}, ${refusal[2]}`, () => {
@@ -98,8 +98,64 @@ for (const [more, send] of [
     assert.equal(readNewBroadcast({ ...GOOD, ...more }).send, send)
   })
 
+const FILE = { filename: 'a.txt', content: Buffer.from('hello').toString('base64') }
+const FILE_ID = wireId('att', newId(6))
+const KEPT = { id: FILE_ID, filename: 'b.txt', content_type: 'text/plain', content_id: null, size: 3 }
+const BAD_FILE = [422, 'invalid_attachment'] as const
+
+for (const [what, file, refusal] of [
+  ['no content', { filename: 'a.txt' }, [...BAD_FILE, 'attachments[1]']],
+  ['content that is no base64', { filename: 'a.pdf', content: '?' }, [...BAD_FILE, 'attachments[1].content']],
+  ['a file name of several lines', { ...FILE, filename: 'a\nb' }, [...BAD_FILE, 'attachments[1].filename']],
+  ['a media type that is none', { ...FILE, content_type: 'x' }, [...BAD_FILE, 'attachments[1].content_type']],
+  ['a content id with blanks', { ...FILE, content_id: 'a b' }, [...BAD_FILE, 'attachments[1].content_id']],
+  ['a URL', { path: 'https://there.example/a.pdf' }, [...BAD_FILE, 'attachments[1].path']],
+] as const)
+  test(`an attachment with ${what} is refused: ${refusal[2]}`, () => {
+    const attachments = [FILE, file]
+    assert.equal(refusalOf(readNewBroadcast, { ...GOOD, attachments }), refusal)
+    assert.equal(refusalOf(readBroadcastChange, { attachments }), refusal)
+  })
+
+test('attachments are those of an email', () => {
+  const { attachments, doubtfulContents } = readNewBroadcast({
+    ...GOOD,
+    attachments: [FILE, { ...FILE, filename: 'b.txt', content: '/w==', content_id: '<logo>' }],
+  })
+  const [a, b] = attachments as SubmittedAttachment[]
+  assert.equal(a, {
+    ...{ filename: 'a.txt', contentType: 'text/plain', contentId: null, content: Buffer.from('hello') },
+  })
+  assert.equal([b!.filename, b!.contentId, doubtfulContents], ['b.txt', 'logo', ['attachments[1].content']])
+  assert.equal(
+    refusalOf(readNewBroadcast, { ...GOOD, attachments: Array.from({ length: 101 }, () => FILE) }),
+    [...BAD_FILE, 'attachments'],
+  )
+})
+
+test('a change replaces or removes the attachments, or leaves them as they are', () => {
+  const filesOf = (body: object) => readBroadcastChange(body).files?.attachments
+  assert.is(filesOf({}), undefined)
+  for (const attachments of [[], null]) assert.equal(filesOf({ attachments }), [])
+  const [kept, fresh] = filesOf({ attachments: [KEPT, { ...FILE, id: FILE_ID }] })!
+  assert.equal(kept, { existingId: FILE_ID })
+  assert.is((fresh as SubmittedAttachment).filename, 'a.txt', 'an entry with content is a new file')
+  for (const [id, status, name] of [
+    ['att_nobody', 404, 'not_found'],
+    [template_id, 404, 'not_found'],
+    [7, 422, 'invalid_attachment'],
+  ] as const)
+    assert.equal(refusalOf(readBroadcastChange, { attachments: [{ id }] }), [
+      status,
+      name,
+      'attachments[0].id',
+    ])
+  assert.equal(refusalOf(readNewBroadcast, { ...GOOD, attachments: [KEPT] }), [...BAD_FILE, 'attachments[0]'])
+})
+
 test('no attachments, null and 50 reply addresses are accepted', () => {
-  for (const attachments of [[], null]) readNewBroadcast({ ...GOOD, attachments })
+  for (const attachments of [[], null])
+    assert.equal(readNewBroadcast({ ...GOOD, attachments }).attachments, [])
   assert.match(readNewBroadcast({ ...GOOD, reply_to: mailboxes(50) }).fields.replyToList!, 'a49@here.example')
 })
 
@@ -142,7 +198,6 @@ test('a change has its template, its time and the version that it expects', () =
   assert.equal([read.template, read.scheduledAt, read.version], [TEMPLATE, Date.parse(AT), 'v'])
   assert.is(readBroadcastChange({ template_id: '' }).template, null)
   assert.equal(refusalOf(readBroadcastChange, { derive_text: true, text: 't' }), [...INVALID, 'derive_text'])
-  assert.equal(refusalOf(readBroadcastChange, { attachments: [{}] })[1], 'invalid_attachment')
 })
 
 test('an order to send is for now, or for a time; only the Go SDK may send an empty one', () => {
