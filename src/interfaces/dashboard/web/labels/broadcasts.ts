@@ -1,6 +1,6 @@
 /** Labels and progress of broadcasts. */
 import type { Audience, Broadcast } from '../api/types.ts'
-import { count, counted } from './numbers.ts'
+import { bytes, count, counted } from './numbers.ts'
 import type { RecipientType } from './places.ts'
 import { durationWords } from './rates.ts'
 import type { Tone } from './status.ts'
@@ -22,6 +22,11 @@ export function subscribedWords({
   unsubscribed_count,
 }: Pick<Audience, 'contact_count' | 'unsubscribed_count'>): string {
   return `${count(contact_count - unsubscribed_count)} subscribed of ${count(contact_count)}`
+}
+
+/** Formats `prices.pdf (1.2 MB), map.png (80.0 kB)`. */
+export function attachmentWords(attachments: Broadcast['attachments']): string {
+  return attachments.map(({ filename, size }) => `${filename} (${bytes(size)})`).join(', ')
 }
 
 type NoUnsubscribeReason = NonNullable<Broadcast['no_unsubscribe_reason']>

@@ -1,16 +1,18 @@
-/** Editor of a broadcast draft: recipients, sender, content, and a preview for one of its contacts. */
+/** Editor of a broadcast draft: recipients, sender, content, files, and a preview for one of its contacts. */
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/types.ts'
 import { AreaField, Choose, TextField } from '../components/controls.tsx'
+import { FilesField } from '../components/files-field.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { useSettled } from '../components/settled.ts'
 import { Card } from '../components/show.tsx'
 import { subscribedWords } from '../labels/broadcasts.ts'
 import { RecipientCount, useRecipients } from './broadcast-audience.tsx'
 import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
+import { BROADCAST_FILES_LIMIT } from './broadcast-files.ts'
 import { usePreviewReader } from './preview-reader.tsx'
 
 const CHARACTERS_MAX = 4 * 1024 * 1024
@@ -57,6 +59,17 @@ export function BroadcastDraft({ broadcast, edit, isLocked }: BroadcastDraftProp
             rows={7}
             hint="Plain-text version for email clients that do not show HTML. If it is empty, it is derived from the HTML."
             {...field('text')}
+          />
+          <FilesField
+            files={broadcast.attachments.map(({ id, filename, size }) => ({
+              id,
+              name: filename,
+              bytes: size,
+            }))}
+            hint={BROADCAST_FILES_LIMIT}
+            fault={edit.files.fault}
+            onAdd={edit.files.add}
+            onRemove={edit.files.remove}
           />
           <TextField label="Name" hint="Internal name; recipients do not see it." {...field('name')} />
         </fieldset>

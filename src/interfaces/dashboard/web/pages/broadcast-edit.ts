@@ -7,6 +7,7 @@ import { ApiError, call } from '../api/client.ts'
 import type { Broadcast } from '../api/types.ts'
 import { type Draft, useDraft } from '../components/draft.tsx'
 import { mailboxesIn } from '../labels/mailboxes.ts'
+import { type BroadcastFiles, type Reattach, useBroadcastFiles } from './broadcast-files.ts'
 
 /** Delay of saving after the first keystroke that is not saved. */
 const SAVE_DELAY_MS = 2_000
@@ -41,6 +42,7 @@ export interface BroadcastEdit {
   /** Error of the last attempt to save. */
   failure: SaveFailure | undefined
   isSaving: boolean
+  files: BroadcastFiles
   /** Whether the broadcast is sent without a text part while its text is empty. */
   hasNoText: boolean
   /** Saves the changes over a version that somebody else has saved meanwhile. */
@@ -75,24 +77,40 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
   const [failure, setFailure] = useState<SaveFailure>()
   const [isSaving, setSaving] = useState(false)
   const isUnsaved = () => JSON.stringify(draft.now()) !== JSON.stringify(textOf(stored.current))
-  const { savedAll, isRunning } = useSaving(draft, stored, put)
+  const { savedAll, savedWith, isRunning } = useSaving(draft, stored, put)
+  /** Shows the other version after a refusal because of it. */
+  const showOther = async () => put(await call<Broadcast>('GET', `/broadcasts/${broadcast.id}`))
 
   const attempt = async (act?: string, next?: (saved: Broadcast) => void) => {
     setSaving(true)
     try {
-      const saved = isUnsaved() ? await savedAll() : stored.current
+      const saved = isUnsaved() || isRunning() ? await savedAll() : stored.current
       setFailure(undefined)
       next?.(saved)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const text = JSON.stringify(draft.now())
       // the choice between both versions is shown instead
-      if (error.of('version')) put(await call<Broadcast>('GET', `/broadcasts/${broadcast.id}`))
+      if (error.of('version')) await showOther()
       else setFailure({ error, text, ...(act && { act }) })
     } finally {
-      setSaving(false)
+      setSaving(isRunning())
     }
   }
+
+  const files = useBroadcastFiles(broadcast.attachments, async reattach => {
+    if (draft.isOutdated) return showConflict()
+    setSaving(true)
+    try {
+      await savedWith(reattach)
+      setFailure(undefined)
+    } catch (error) {
+      if (error instanceof ApiError && error.of('version')) await showOther()
+      throw error
+    } finally {
+      setSaving(isRunning())
+    }
+  })
 
   const isEdited = broadcast.status === 'draft' && draft.isChanged && !draft.isOutdated
   const isRefused = failure?.text === JSON.stringify(draft.value)
@@ -112,6 +130,7 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     shown: broadcast.status === 'draft' ? draft.value : shown,
     failure: draft.isChanged && !draft.isOutdated ? failure : undefined,
     isSaving,
+    files,
     // only a client of the API opts out of the text that is derived from the HTML
     hasNoText: broadcast.text === '',
     keepMine: () => void attempt(),
@@ -122,19 +141,27 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     afterSaving(act, next) {
       if (broadcast.status !== 'draft') next(broadcast)
       else if (!draft.isOutdated) void attempt(act, next)
-      else document.querySelector('.conflict button')?.scrollIntoView({ block: 'center' })
+      else showConflict()
     },
   }
 }
 
-/** Returns a function that saves until nothing is left to save, and one that tells whether it is running. */
+/** Shows the choice between both versions. */
+function showConflict() {
+  document.querySelector('.conflict button')?.scrollIntoView({ block: 'center' })
+}
+
+/**
+ * Returns functions that save until nothing is left to save, the second together with the files, and one that
+ * tells whether one of them is running.
+ */
 function useSaving(
   draft: Draft<BroadcastText>,
   stored: { current: Broadcast },
   put: (broadcast: Broadcast) => void,
 ) {
   const running = useRef<Promise<Broadcast>>()
-  const store = async (over: Broadcast, isPageGone: boolean): Promise<Broadcast> => {
+  const store = async (over: Broadcast, isPageGone: boolean, reattach?: Reattach): Promise<Broadcast> => {
     const sent = draft.now()
     const { name, text, reply_to, ...body } = sent
     const replyTo = mailboxesIn(reply_to)
@@ -148,6 +175,7 @@ function useSaving(
         // an empty address removes what is stored
         reply_to: replyTo.length > 0 ? replyTo : [''],
         name: name || null,
+        ...(reattach && { attachments: reattach(over.attachments) }),
         version: over.version,
       },
       { keepalive: isPageGone && body.html.length + text.length < KEEPALIVE_CHARACTERS_MAX },
@@ -157,20 +185,25 @@ function useSaving(
     put(saved)
     return saved
   }
-  const storeAll = async (isPageGone: boolean): Promise<Broadcast> => {
-    let saved = await store(stored.current, isPageGone)
+  const storeAll = async (isPageGone: boolean, reattach?: Reattach): Promise<Broadcast> => {
+    let saved = await store(stored.current, isPageGone, reattach)
     // changes made during a request are saved by a further one
     while (JSON.stringify(draft.now()) !== JSON.stringify(textOf(saved)))
       saved = await store(saved, isPageGone)
     return saved
   }
+  const begun = (work: Promise<Broadcast>): Promise<Broadcast> => {
+    running.current = work.finally(() => {
+      running.current = undefined
+    })
+    return running.current
+  }
   return {
     isRunning: () => running.current !== undefined,
-    savedAll(isPageGone = false): Promise<Broadcast> {
-      running.current ??= storeAll(isPageGone).finally(() => {
-        running.current = undefined
-      })
-      return running.current
+    savedAll: (isPageGone = false) => running.current ?? begun(storeAll(isPageGone)),
+    async savedWith(reattach: Reattach): Promise<Broadcast> {
+      while (running.current) await running.current.catch(() => {}) // who began it shows its error
+      return begun(storeAll(false, reattach))
     },
   }
 }

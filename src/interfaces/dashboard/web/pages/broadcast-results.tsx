@@ -9,6 +9,7 @@ import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
 import { Card, Facts, Meter, Time } from '../components/show.tsx'
 import {
+  attachmentWords,
   NO_UNSUBSCRIBE_WORDS,
   progressOf,
   recipientCount,
@@ -34,7 +35,7 @@ const LIVE_MS = 5_000
 const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
-  const { id, html, text, started_at, sent_at, from } = broadcast
+  const { id, html, text, attachments, started_at, sent_at, from } = broadcast
   const reason = broadcast.no_unsubscribe_reason
   const { to, topic } = useAudienceWords(broadcast)
   return (
@@ -49,6 +50,10 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
               ['To', to],
               topic !== undefined && ['Topic', topic],
               ['Subject', broadcast.subject],
+              attachments.length > 0 && [
+                'Attachments',
+                <bdi key="files">{attachmentWords(attachments)}</bdi>,
+              ],
               broadcast.emails_per_hour !== null && [
                 'Speed',
                 rateWords(broadcast.emails_per_hour, undefined),

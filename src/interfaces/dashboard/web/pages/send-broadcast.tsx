@@ -12,7 +12,7 @@ import { Rate } from '../components/rate.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
 import { When } from '../components/when.tsx'
-import { NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
+import { attachmentWords, NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
 import { plainWords } from '../labels/faults.ts'
 import { mailboxesIn } from '../labels/mailboxes.ts'
 import { count, counted } from '../labels/numbers.ts'
@@ -185,7 +185,8 @@ function Recipients({ broadcast, recipients }: RecipientsProps) {
   )
 }
 
-function Words({ broadcast: { from, reply_to, subject, preview_text } }: Pick<ReviewProps, 'broadcast'>) {
+function Words({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
+  const { from, reply_to, subject, preview_text, attachments } = broadcast
   return (
     <Facts
       rows={[
@@ -193,6 +194,7 @@ function Words({ broadcast: { from, reply_to, subject, preview_text } }: Pick<Re
         reply_to.length > 0 && ['Reply to', reply_to.join(', ')],
         ['Subject', <bdi key="subject">{subject}</bdi>],
         ['Preview text', preview_text ? <bdi key="preview">{preview_text}</bdi> : 'None'],
+        attachments.length > 0 && ['Attachments', <bdi key="files">{attachmentWords(attachments)}</bdi>],
       ]}
     />
   )
