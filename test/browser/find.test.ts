@@ -198,6 +198,35 @@ test('the palette loads lists when something is typed, and not again at once', a
   }
 })
 
+test('the API reference is found from the palette and the menu of the account', async t => {
+  const { page, close } = await browser.signIn(scene.mailhorn, '/usage')
+  t.after(close)
+  await page.getByText('API requests').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.locator('[role="combobox"]:focus').waitFor()
+  await page.keyboard.type('code samples')
+  await page.getByRole('option', { name: /^API reference/ }).click()
+  await page.waitForURL(/\/docs/)
+  await page.goBack()
+  await page.getByRole('button', { name: /^Account menu/ }).click()
+  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.waitForURL(/\/docs/)
+})
+
+test('an email is shared by a link that needs no sign-in', async t => {
+  const { ids, mailhorn } = scene
+  const { page, close } = await browser.signIn(mailhorn, `/emails/${ids.delivered}`)
+  t.after(close)
+  await page.getByRole('button', { name: 'Share' }).click()
+  const dialog = page.getByRole('dialog').last()
+  await dialog.getByLabel('The link works for').selectOption('1 hour')
+  await dialog.getByRole('button', { name: 'Create link' }).click()
+  const url = await dialog.locator('.secret code').innerText()
+  await dialog.getByText(/It expires on/).waitFor()
+  const shared = await fetch(mailhorn.baseUrl + new URL(url).pathname)
+  assert.match(await shared.text(), /Your order is on its way/)
+})
+
 test('the palette opens pages, actions and objects by the keyboard alone', async t => {
   const { ids, mailhorn } = scene
   const { page, faults, close } = await browser.signIn(mailhorn, '/settings')
@@ -228,6 +257,7 @@ test('the palette opens pages, actions and objects by the keyboard alone', async
     ['web sh', /Web shop/, /emails\?api_key_id=/],
     [email.message_id, /Your invoice 1042/, new RegExp(`emails/${ids.bounced}$`)],
     ['where is my', /Received email/, new RegExp(`inbox/${ids.inbound}$`)],
+    [ids.refused, /Log$/, new RegExp(`logs\\?q=${ids.refused}$`)],
     ['create webh', /Create webhook/, /webhooks\?add=1$/],
   ] as const) {
     await find(text, option, key)

@@ -79,7 +79,7 @@ function Form({ message, isToAll, from, onClose, onSent }: AnswerProps & { from:
             label="To"
             required
             {...draft.field('to')}
-            hint="Separate several addresses with commas. So in Cc."
+            hint="Separate several addresses with commas, also in Cc."
             fault={error?.of('to')}
           />
           <TextField label="Cc" {...draft.field('cc')} fault={error?.of('cc')} />

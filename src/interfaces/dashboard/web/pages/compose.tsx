@@ -99,7 +99,7 @@ function Form({ domains, simulator }: FormProps) {
             required
             {...addresses('to')}
             placeholder={domains.length > 0 ? signedIn().user.email : simulator}
-            hint="Separate several addresses with commas. So in Cc, Bcc and Reply-To."
+            hint="Separate several addresses with commas, also in Cc, Bcc and Reply-To."
           />
           <div class="thirds">
             <TextField label="Cc" {...addresses('cc')} />

@@ -124,7 +124,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
               value={region}
               options={regions.map(one => [
                 one.name,
-                one.feedback ? one.name : `${one.name} (without feedback)`,
+                one.feedback ? one.name : `${one.name} (no delivery events)`,
               ])}
               onValue={setRegion}
               fault={error?.of('region')}

@@ -20,6 +20,7 @@ import { EmailContent } from './email-content.tsx'
 import { EmailTimeline } from './email-timeline.tsx'
 import { Reason, Recipients } from './recipients.tsx'
 import { ResendDialog } from './resend.tsx'
+import { ShareDialog } from './share.tsx'
 
 const LIVE_MS = 2_500
 const CALM_MS = 20_000
@@ -192,7 +193,7 @@ function tagWords(tag: Record<string, unknown>): string {
 }
 
 function Acts({ email, reload }: { email: Email; reload: () => void }) {
-  const [open, setOpen] = useState<'resend' | 'schedule'>()
+  const [open, setOpen] = useState<'resend' | 'schedule' | 'share'>()
   const close = () => setOpen(undefined)
   const cancel = () =>
     confirm({
@@ -207,6 +208,9 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
     })
   return (
     <>
+      <Button icon="out" onClick={() => setOpen('share')}>
+        Share
+      </Button>
       {email.status === 'scheduled' ? (
         <>
           <Button icon="clock" onClick={() => setOpen('schedule')}>
@@ -221,6 +225,7 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
           Resend
         </Button>
       )}
+      {open === 'share' && <ShareDialog id={email.id} onClose={close} />}
       {open === 'resend' && <ResendDialog email={email} onClose={close} />}
       {open === 'schedule' && (
         <Reschedule

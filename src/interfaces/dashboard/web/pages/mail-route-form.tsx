@@ -13,7 +13,7 @@ const ACTIONS = [
 
 const HINTS: Readonly<Record<string, string>> = {
   webhook: 'The message is in the inbox, and its event goes to this webhook only.',
-  forward: 'The message is in the inbox, and an email takes it to the address.',
+  forward: 'The message is stored in the inbox and forwarded to the address by email.',
   drop: 'The message is accepted and not stored. The log has an entry.',
 }
 

@@ -7,11 +7,18 @@ import { Card, Facts, Head, Meter, Time } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 
 const LIVE_MS = 15_000
+/** Value of the API for no limit. */
+const NO_LIMIT = 2_147_483_647
 /** Share of the quota above which the meter warns. */
 const MUCH = 0.9
 
+interface RateLimit {
+  rate_limit: { limit: number }
+}
+
 export function UsagePage() {
   const { data, error, reload } = useLoad<Usage>('/account/usage', { everyMs: LIVE_MS })
+  const rate = useLoad<RateLimit>('/usage').data?.rate_limit.limit
   const { account } = signedIn()
   return (
     <>
@@ -34,6 +41,10 @@ export function UsagePage() {
                 [
                   'Retention',
                   data.retention_days === null ? 'unlimited' : counted(data.retention_days, 'day'),
+                ],
+                rate !== undefined && [
+                  'API requests',
+                  rate === NO_LIMIT ? 'unlimited' : `${count(rate)} per second`,
                 ],
                 ['Quota periods', 'Start at midnight UTC'],
               ]}

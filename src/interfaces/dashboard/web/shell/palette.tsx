@@ -44,6 +44,12 @@ const ACTIONS: readonly Entry[] = (
   ] as const
 ).map(([label, icon, href]) => entry('Action', icon, label, href))
 
+/** Address of the API reference, which is a document of its own. */
+const REFERENCE = '/docs'
+const REFERENCE_ENTRY = entry('Page', 'logs', 'API reference', REFERENCE, 'docs, code samples, OpenAPI')
+/** Ids of requests, with or without their prefix. */
+const REQUEST_ID = /^(?:log_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 const SETTLED_MS = 150
 /** Time for which the lists of named objects are not loaded again. */
 const NAMED_KEPT_MS = 60_000
@@ -68,7 +74,8 @@ function Open() {
   const at = Math.min(chosen, entries.length - 1)
   const go = ({ href }: Entry) => {
     close()
-    navigate(href)
+    if (href.startsWith(REFERENCE)) window.location.assign(href)
+    else navigate(href)
   }
   const press = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
@@ -147,7 +154,10 @@ function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
   const settled = useSettled(text, SETTLED_MS)
   const remote = useFound(settled)
   const named = useNamed(text !== '')
-  const pages = ownPlaces().map(({ path, label, icon, section }) => entry('Page', icon, label, path, section))
+  const pages = [
+    ...ownPlaces().map(({ path, label, icon, section }) => entry('Page', icon, label, path, section)),
+    REFERENCE_ENTRY,
+  ]
   const words = text.toLowerCase().split(/\s+/)
   const fits = ({ label, detail }: Entry) => {
     const all = `${label} ${detail}`.toLowerCase()
@@ -160,6 +170,9 @@ function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
   return {
     entries: [
       ...local.flatMap(some => some!.slice(0, SHOWN_MAX)),
+      ...(REQUEST_ID.test(text)
+        ? [entry('Log', 'logs', text, withQuery('/logs', { q: text }), 'request')]
+        : []),
       ...(settled === text ? remote.entries : []),
     ],
     isSearching: settled !== text || remote.isSearching,

@@ -42,6 +42,10 @@ export function UserMenu() {
             {label}
           </Link>
         ))}
+        <a class="side-link" href="/docs">
+          <Icon name="logs" />
+          API reference
+        </a>
         <Choices<Theme>
           label="Theme"
           value={theme.value}
