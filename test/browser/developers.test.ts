@@ -51,8 +51,10 @@ test('a logged request is found by the id of its email, and opens the API refere
 test('a new key is shown with code, and the language stays chosen for templates and the reference', async () => {
   await goTo('/keys?add=1')
   await dialog().getByLabel('Name').fill('Samples')
+  await dialog().getByLabel('Domain').selectOption({ label: 'Only shop.example' })
   await dialog().getByRole('button', { name: 'Create API key' }).click()
   await dialog().getByText('curl -X POST').waitFor()
+  await dialog().getByText('"from": "hello@shop.example"').waitFor()
   await dialog().getByRole('button', { name: 'Ruby' }).click()
   await dialog().getByText("require 'net/http'").waitFor()
   await dialog().getByRole('button', { name: 'Copy code' }).click()
@@ -62,6 +64,7 @@ test('a new key is shown with code, and the language stays chosen for templates 
   const use = page.getByRole('region', { name: 'Send with the API' })
   await use.getByText("require 'net/http'").waitFor()
   await use.getByRole('button', { name: 'Node' }).click()
+  await use.getByText("from: 'hello@shop.example'").waitFor()
   await use.getByText('resend.emails.send(').waitFor()
 
   await page.goto(`${scene.mailhorn.baseUrl}/docs#listEmails`)
@@ -93,6 +96,7 @@ test('the SMTP page says that submission works, step by step', async t => {
   const port = await freePort()
   const env = { MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: `127.0.0.1:${port}` }
   const mailhorn = await t.using(startMailhorn({ env }))
+  await mailhorn.verifiedDomain('here.example')
   const { page, close } = await browser.signIn(mailhorn, '/smtp')
   t.after(close)
   const card = page.getByRole('region', { name: 'Test the connection' })
@@ -100,6 +104,7 @@ test('the SMTP page says that submission works, step by step', async t => {
   await card.getByRole('button', { name: 'Test connection' }).click()
   await card.getByText('Programs can reach 127.0.0.1').waitFor()
   await card.getByRole('listitem').filter({ hasText: 'Login' }).getByText('Passed').waitFor()
+  await page.getByText("from: 'hello@here.example'").waitFor()
   assert.equal(await axeFindings(page), [])
 })
 

@@ -3,7 +3,7 @@ import { SMTP_PROGRAMS } from '../../../../src/interfaces/dashboard/web/labels/s
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dashboard: settings of SMTP programs')
-const access = { host: 'mail.example', user: 'mailhorn', password: 're_secret' }
+const access = { host: 'mail.example', user: 'mailhorn', password: 're_secret', from: 'hello@here.example' }
 /** Patterns of TLS from the start, and of TLS that is required before the login. */
 const SECURITY: Record<string, readonly [tls: RegExp, starttls: RegExp]> = {
   nodemailer: [/secure: true/, /secure: false,\n\s*requireTLS: true/],

@@ -7,11 +7,10 @@ export interface SmtpAccess {
   security: 'tls' | 'starttls'
   user: string
   password: string
+  from: string
 }
 
 type TextOf = (access: SmtpAccess) => string
-
-const FROM = 'you@example.com'
 
 export const SMTP_PROGRAMS: readonly (readonly [id: string, label: string, textOf: TextOf])[] = [
   ['nodemailer', 'Node.js (Nodemailer)', nodemailer],
@@ -26,7 +25,7 @@ export const SMTP_PROGRAMS: readonly (readonly [id: string, label: string, textO
   ['curl', 'curl', curl],
 ]
 
-function nodemailer({ host, port, security, user, password }: SmtpAccess) {
+function nodemailer({ host, port, security, user, password, from }: SmtpAccess) {
   return `import nodemailer from 'nodemailer'
 
 const transport = nodemailer.createTransport({
@@ -37,14 +36,14 @@ const transport = nodemailer.createTransport({
   auth: { user: '${user}', pass: '${password}' },
 })
 await transport.sendMail({
-  from: '${FROM}',
+  from: '${from}',
   to: 'person@example.net',
   subject: 'Hello',
   text: 'It works.',
 })`
 }
 
-function python({ host, port, security, user, password }: SmtpAccess) {
+function python({ host, port, security, user, password, from }: SmtpAccess) {
   const open =
     security === 'tls'
       ? `with smtplib.SMTP_SSL("${host}", ${port}, context=ssl.create_default_context()) as server:`
@@ -55,7 +54,7 @@ import ssl
 from email.message import EmailMessage
 
 message = EmailMessage()
-message["From"] = "${FROM}"
+message["From"] = "${from}"
 message["To"] = "person@example.net"
 message["Subject"] = "Hello"
 message.set_content("It works.")
@@ -65,7 +64,7 @@ ${open}
     server.send_message(message)`
 }
 
-function phpMailer({ host, port, security, user, password }: SmtpAccess) {
+function phpMailer({ host, port, security, user, password, from }: SmtpAccess) {
   return `$mail = new PHPMailer\\PHPMailer\\PHPMailer(true);
 $mail->isSMTP();
 $mail->Host = '${host}';
@@ -74,31 +73,31 @@ $mail->SMTPSecure = '${security === 'tls' ? 'ssl' : 'tls'}';
 $mail->SMTPAuth = true;
 $mail->Username = '${user}';
 $mail->Password = '${password}';
-$mail->setFrom('${FROM}');
+$mail->setFrom('${from}');
 $mail->addAddress('person@example.net');
 $mail->Subject = 'Hello';
 $mail->Body = 'It works.';
 $mail->send();`
 }
 
-function laravel({ host, port, security, user, password }: SmtpAccess) {
+function laravel({ host, port, security, user, password, from }: SmtpAccess) {
   return `MAIL_MAILER=smtp
 MAIL_SCHEME=${security === 'tls' ? 'smtps' : 'smtp'}
 MAIL_HOST=${host}
 MAIL_PORT=${port}
 MAIL_USERNAME=${user}
 MAIL_PASSWORD=${password}
-MAIL_FROM_ADDRESS=${FROM}`
+MAIL_FROM_ADDRESS=${from}`
 }
 
-function django({ host, port, security, user, password }: SmtpAccess) {
+function django({ host, port, security, user, password, from }: SmtpAccess) {
   return `EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 EMAIL_HOST = "${host}"
 EMAIL_PORT = ${port}
 ${security === 'tls' ? 'EMAIL_USE_SSL' : 'EMAIL_USE_TLS'} = True
 EMAIL_HOST_USER = "${user}"
 EMAIL_HOST_PASSWORD = "${password}"
-DEFAULT_FROM_EMAIL = "${FROM}"`
+DEFAULT_FROM_EMAIL = "${from}"`
 }
 
 function rails({ host, port, security, user, password }: SmtpAccess) {
@@ -134,7 +133,7 @@ smtp_tls_security_level = secure
 smtp_tls_CAfile = /etc/ssl/certs/ca-certificates.crt${security === 'tls' ? '\nsmtp_tls_wrappermode = yes' : ''}`
 }
 
-function msmtp({ host, port, security, user, password }: SmtpAccess) {
+function msmtp({ host, port, security, user, password, from }: SmtpAccess) {
   return `defaults
 tls on
 tls_starttls ${security === 'tls' ? 'off' : 'on'}
@@ -145,12 +144,12 @@ port ${port}
 auth plain
 user ${user}
 password ${password}
-from ${FROM}`
+from ${from}`
 }
 
-function curl({ host, port, security, user, password }: SmtpAccess) {
+function curl({ host, port, security, user, password, from }: SmtpAccess) {
   const url = `${security === 'tls' ? 'smtps' : 'smtp'}://${host}:${port}`
-  return `printf 'From: ${FROM}\\r\\nTo: person@example.net\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n' |
+  return `printf 'From: ${from}\\r\\nTo: person@example.net\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n' |
   curl --ssl-reqd '${url}' --user '${user}:${password}' \\
-    --mail-from '${FROM}' --mail-rcpt person@example.net --upload-file -`
+    --mail-from '${from}' --mail-rcpt person@example.net --upload-file -`
 }

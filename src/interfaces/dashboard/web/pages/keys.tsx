@@ -10,6 +10,7 @@ import { confirmRemoval, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Head } from '../components/show.tsx'
 import { emailsWith } from '../labels/places.ts'
+import { sampleSender } from '../labels/sample-sender.ts'
 import { AccessTokens } from './access-tokens.tsx'
 
 export function Keys() {
@@ -88,7 +89,7 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
   const [name, setName] = useState('')
   const [domainId, setDomain] = useState('')
   const [token, setToken] = useState<string>()
-  if (token !== undefined) return <NewKey token={token} onClose={onClose} />
+  if (token !== undefined) return <NewKey {...{ token, onClose, domainId }} />
   return (
     <FormDialog
       title="Create API key"
@@ -131,20 +132,31 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
   )
 }
 
-function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
+interface NewKeyProps {
+  token: string
+  domainId: string
+  onClose: () => void
+}
+
+function NewKey({ token, domainId, onClose }: NewKeyProps) {
   return (
     <ShownOnce title="Your new API key" wide what="API key" secret={token} onClose={onClose}>
-      <UseKey token={token} />
+      <UseKey token={token} domainId={domainId} />
     </ShownOnce>
   )
 }
 
-/** Code that sends an email with an API key. */
-export function UseKey({ token }: { token: string }) {
+/**
+ * Code that sends an email with an API key.
+ *
+ * @param domainId the only domain that the key may use, if there is one
+ */
+export function UseKey({ token, domainId }: { token: string; domainId?: string }) {
   const { data } = useLoad<Installation>('/installation')
-  if (!data) return null
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  if (!data || !domains.data) return null
   const body = {
-    from: 'You <you@example.com>',
+    from: sampleSender(domains.data.data, domainId),
     to: `delivered@${data.simulator_domain}`,
     subject: 'Hello',
     text: 'It works.',

@@ -2,10 +2,11 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { Installation } from '../api/types.ts'
+import type { Domain, Installation, List } from '../api/types.ts'
 import { Choose, Copy } from '../components/controls.tsx'
 import { Note, Pending } from '../components/feedback.tsx'
 import { Card, Facts, Head } from '../components/show.tsx'
+import { sampleSender } from '../labels/sample-sender.ts'
 import { SMTP_PROGRAMS } from '../labels/smtp-programs.ts'
 import { SmtpTestCard } from './smtp-test.tsx'
 
@@ -36,6 +37,8 @@ function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: 
   const chosen = smtp.ports.find(one => `${one.port}` === port) ?? smtp.ports[0]!
   const textOf = SMTP_PROGRAMS.find(([id]) => id === program)![2]
   const password = `${prefix}…`
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const from = sampleSender(domains.data?.data ?? [])
   return (
     <>
       <Card title="Connection">
@@ -73,7 +76,11 @@ function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: 
               onValue={setPort}
             />
           )}
-          <Copy block label="Copy settings" text={textOf({ ...smtp, ...chosen, user: USER, password })} />
+          <Copy
+            block
+            label="Copy settings"
+            text={textOf({ ...smtp, ...chosen, user: USER, password, from })}
+          />
           <p class="quiet small">
             Replace <code>{password}</code> by an API key and the sender by an address of your domain.
           </p>

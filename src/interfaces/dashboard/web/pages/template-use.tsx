@@ -12,6 +12,7 @@ import { Copy, TextField } from '../components/controls.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { say } from '../components/feedback.tsx'
 import { Card } from '../components/show.tsx'
+import { sampleSender } from '../labels/sample-sender.ts'
 import { nested, valueOfType } from './template-variables.tsx'
 
 interface TestProps {
@@ -24,10 +25,9 @@ interface TestProps {
 /** Sends the rendered preview, so that drafts can be tested before they are saved. */
 export function TestTemplate({ rendered, from, replyTo, onClose }: TestProps) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
-  const verified = domains.data?.data.find(({ status }) => status === 'verified')
   const [to, setTo] = useState(signedIn().user.email)
   const [given, setFrom] = useState<string>()
-  const sender = given ?? (from || (verified ? `hello@${verified.name}` : 'you@example.com'))
+  const sender = given ?? (from || sampleSender(domains.data?.data ?? []))
   const send = async () => {
     const { subject, html, text } = rendered
     await call('POST', '/emails', {
@@ -68,9 +68,10 @@ interface UseProps {
 
 export function UseTemplate({ template, variables, declared, values }: UseProps) {
   const { data } = useLoad<Installation>('/installation')
-  if (!data) return null
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  if (!data || !domains.data) return null
   const body = {
-    ...(template.from === null && { from: 'You <you@example.com>' }),
+    ...(template.from === null && { from: sampleSender(domains.data.data) }),
     to: `delivered@${data.simulator_domain}`,
     template: {
       id: template.alias ?? template.id,
