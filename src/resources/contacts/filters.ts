@@ -12,11 +12,13 @@ import type { Db, Flag, Schema } from '../../store/model/schema.ts'
 import type { ActivityTime } from '../events/contact-activity.ts'
 
 export const TEXT_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
+/** Whether a value equals one of several. */
+export const LIST_OPS = ['in'] as const
 /** Whether a time is within the last so many days; a time that never was is not. */
 export const PERIOD_OPS = ['within_days', 'not_within_days'] as const
 /** Whether a time is before, or not before, another one. */
 export const DATE_OPS = ['before', 'after'] as const
-export const FILTER_OPS = [...TEXT_OPS, ...PERIOD_OPS, ...DATE_OPS] as const
+export const FILTER_OPS = [...TEXT_OPS, ...LIST_OPS, ...PERIOD_OPS, ...DATE_OPS] as const
 const TEXT_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
 /** When a contact was added, was last sent an email, and last opened one or clicked a link in one. */
 export const TIME_FIELDS = ['created_at', 'last_sent_at', 'last_opened_at', 'last_clicked_at'] as const
@@ -34,10 +36,10 @@ export interface SegmentFilter {
   field: string
   op: FilterOp
   /**
-   * Compared as text, ignoring case; null for operators without a value. A number of days for `PERIOD_OPS`,
-   * and an ISO 8601 time for `DATE_OPS`.
+   * Compared as text, ignoring case; null for operators without a value. A list for `LIST_OPS`, a number of
+   * days for `PERIOD_OPS`, and for `DATE_OPS` an ISO 8601 time, or a date when the field is a property.
    */
-  value: string | number | boolean | null
+  value: string | number | boolean | string[] | null
 }
 
 /** Conditions of membership in an audience or a segment, for a query. */
@@ -57,6 +59,10 @@ export type Condition =
   | { on: 'column'; column: FoldedColumn; op: TextOp; text: string }
   | { on: 'flag'; flag: Flag }
   | { on: 'property'; propertyId: number; holderCount: number; op: TextOp; text: string }
+  | { on: 'column-list'; column: FoldedColumn; texts: readonly string[] }
+  | { on: 'property-list'; propertyId: number; texts: readonly string[] }
+  /** Whether a property begins with a date from `from` on and before `before`, as `YYYY-MM-DD`. */
+  | { on: 'property-date'; propertyId: number; from?: string; before?: string; isNegated: boolean }
   /** Whether the contact has a time of activity from `from` on, in ms since the epoch. */
   | { on: 'activity'; time: ActivityTime; from: number; isNegated: boolean }
   /** Time of creation, in ms since the epoch: from the first on, and before the second. */
@@ -74,6 +80,9 @@ const COLUMNS = new Map<string, FoldedColumn>([
   ['last_name', 'foldedLastName'],
 ])
 
+/** What a property value that is an ISO 8601 date or time begins with. */
+const DATE_PATTERN = '____-__-__%'
+
 /** Counting stops at this number, because a value with more contacts is a poor index anyway. */
 const COMPARED_CONTACTS_MAX = 2_000
 
@@ -89,6 +98,8 @@ const ACTIVITY_TIMES = new Map<string, ActivityTime>([
 ])
 
 const DAY_MS = 24 * 60 * 60 * 1000
+/** Operators that match contacts without the property. */
+const MISSING_MATCHES: ReadonlySet<FilterOp> = new Set(['neq', 'not_exists', 'not_within_days'])
 
 /** What contacts are looked for by, beside filters. */
 export interface ContactSearch {
@@ -117,20 +128,19 @@ export async function membershipOf(
       conditions.push(timeCondition(filter, now))
       continue
     }
-    const { field, value } = filter
-    const op = filter.op as TextOp
-    const text = foldText(String(value ?? ''))
+    const { field, op } = filter
     const column = COLUMNS.get(field)
-    if (column) conditions.push({ on: 'column', column, op, text })
+    if (column) conditions.push(columnCondition(column, filter))
     else if (field === 'unsubscribed') {
+      const text = foldedValue(filter)
       const flags = ([0, 1] as const).filter(flag => holds(op, flag === 1 ? 'true' : 'false', text))
       if (flags.length === 0) isEmpty = true
       if (flags.length === 1) conditions.push({ on: 'flag', flag: flags[0]! })
     } else {
       const property = properties.get(field.slice(PROPERTY_PREFIX.length))
-      if (property) conditions.push({ on: 'property', ...property, op, text })
+      if (property) conditions.push(propertyCondition(property, filter, now))
       // no contact of the audience has ever had the key
-      else if (op !== 'neq' && op !== 'not_exists') isEmpty = true
+      else if (!MISSING_MATCHES.has(op)) isEmpty = true
     }
   }
   return { audienceId, isEmpty, ...(await withLead(db, conditions)) }
@@ -144,8 +154,47 @@ export function meeting({ conditions }: Membership) {
     eb.and(conditions.map(condition => expressionOf(eb, condition)))
 }
 
+export function isPropertyField(field: string): boolean {
+  return field.startsWith(PROPERTY_PREFIX)
+}
+
 function isTimeFilter(filter: SegmentFilter): filter is SegmentFilter & { field: TimeField } {
   return (TIME_FIELDS as readonly string[]).includes(filter.field)
+}
+
+function foldedValue({ value }: SegmentFilter): string {
+  return foldText(String(value ?? ''))
+}
+
+function foldedList({ value }: SegmentFilter): string[] {
+  return [...new Set((value as readonly string[]).map(foldText))]
+}
+
+function columnCondition(column: FoldedColumn, filter: SegmentFilter): Condition {
+  if (filter.op === 'in') return { on: 'column-list', column, texts: foldedList(filter) }
+  return { on: 'column', column, op: filter.op as TextOp, text: foldedValue(filter) }
+}
+
+function propertyCondition(
+  property: { propertyId: number; holderCount: number },
+  filter: SegmentFilter,
+  now: number,
+): Condition {
+  const { propertyId } = property
+  const { op } = filter
+  const text = foldedValue(filter)
+  if (op === 'in') return { on: 'property-list', propertyId, texts: foldedList(filter) }
+  if (op === 'before') return { on: 'property-date', propertyId, before: text, isNegated: false }
+  if (op === 'after') return { on: 'property-date', propertyId, from: text, isNegated: false }
+  if (op !== 'within_days' && op !== 'not_within_days') return { on: 'property', ...property, op, text }
+  const from = isoDate(now - Number(filter.value) * DAY_MS)
+  // a date to come, such as a renewal, is not within the last days
+  const before = isoDate(now + DAY_MS)
+  return { on: 'property-date', propertyId, from, before, isNegated: op === 'not_within_days' }
+}
+
+function isoDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
 }
 
 function timeCondition({ field, op, value }: SegmentFilter & { field: TimeField }, now: number): Condition {
@@ -159,7 +208,9 @@ function timeCondition({ field, op, value }: SegmentFilter & { field: TimeField 
 /** Returns the operators that a field has. */
 export function opsOf(field: string): readonly FilterOp[] {
   if (ACTIVITY_TIMES.has(field)) return PERIOD_OPS
-  return field === 'created_at' ? [...PERIOD_OPS, ...DATE_OPS] : TEXT_OPS
+  if (field === 'created_at') return [...PERIOD_OPS, ...DATE_OPS]
+  if (field === 'unsubscribed') return TEXT_OPS
+  return isPropertyField(field) ? FILTER_OPS : [...TEXT_OPS, ...LIST_OPS]
 }
 
 /**
@@ -180,7 +231,7 @@ export function contradictionOf(filters: readonly SegmentFilter[]): [number, num
 }
 
 /** Tells whether a filter matches a value. Both texts are folded. */
-function holds(op: TextOp, value: string, text: string): boolean {
+function holds(op: FilterOp, value: string, text: string): boolean {
   if (op === 'eq') return value === text
   if (op === 'neq') return value !== text
   if (op === 'contains') return value.includes(text)
@@ -189,7 +240,7 @@ function holds(op: TextOp, value: string, text: string): boolean {
 
 async function propertiesOf(db: Db, audienceId: Id, filters: readonly SegmentFilter[]) {
   const keys = filters.flatMap(({ field }) =>
-    field.startsWith(PROPERTY_PREFIX) ? [field.slice(PROPERTY_PREFIX.length)] : [],
+    isPropertyField(field) ? [field.slice(PROPERTY_PREFIX.length)] : [],
   )
   if (keys.length === 0) return new Map<string, { propertyId: number; holderCount: number }>()
   const rows = await db
@@ -246,6 +297,10 @@ function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Cond
       'not like',
       sql<string>`${endingIn(`@${condition.domain}`)} escape '!'`,
     )
+  if (condition.on === 'column-list') return eb(`contacts.${condition.column}`, 'in', condition.texts)
+  if (condition.on === 'property-list')
+    return eb.exists(valuesOf(eb, condition).where('contactValues.foldedValue', 'in', condition.texts))
+  if (condition.on === 'property-date') return dateExpression(eb, condition)
   if (condition.on === 'search')
     return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
   return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
@@ -296,15 +351,31 @@ function columnContains(
   return eb(eb.ref(`contacts.${column}`), 'like', sql<string>`${containing(text)} escape '!'`)
 }
 
-function propertyExpression(
-  eb: ExpressionBuilder<Schema, 'contacts'>,
-  { propertyId, op, text }: Extract<Condition, { on: 'property' }>,
-) {
-  const own = eb
+/** Values of a property of the contact. */
+function valuesOf(eb: ExpressionBuilder<Schema, 'contacts'>, { propertyId }: { propertyId: number }) {
+  return eb
     .selectFrom('contactValues')
     .select(sql.lit(1).as('one'))
     .whereRef('contactValues.contactId', '=', 'contacts.id')
     .where('contactValues.propertyId', '=', propertyId)
+}
+
+function dateExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  condition: Extract<Condition, { on: 'property-date' }>,
+) {
+  const { from, before, isNegated } = condition
+  let dated = valuesOf(eb, condition).where('contactValues.foldedValue', 'like', DATE_PATTERN)
+  if (from !== undefined) dated = dated.where('contactValues.foldedValue', '>=', from)
+  if (before !== undefined) dated = dated.where('contactValues.foldedValue', '<', before)
+  return isNegated ? eb.not(eb.exists(dated)) : eb.exists(dated)
+}
+
+function propertyExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { propertyId, op, text }: Extract<Condition, { on: 'property' }>,
+) {
+  const own = valuesOf(eb, { propertyId })
   if (op === 'exists') return eb.exists(own)
   if (op === 'not_exists') return eb.not(eb.exists(own))
   const same = own.where('contactValues.foldedValue', '=', text)

@@ -15,6 +15,8 @@ export const FOLDED_VALUE_BYTES_MAX = 2_000
 export const PROPERTIES_MAX = 100
 /** Number of different properties of all contacts of an audience. */
 export const KEYS_MAX = 500
+/** Values in a filter with a list. */
+export const LIST_VALUES_MAX = 50
 /** Length of the period in a filter on a time, in days. */
 export const PERIOD_DAYS_MAX = 3_650
 /** Length of the name of an imported file, in characters. */

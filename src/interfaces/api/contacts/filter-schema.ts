@@ -4,6 +4,7 @@ import {
   contradictionOf,
   FILTER_FIELDS,
   FILTER_OPS,
+  isPropertyField,
   opsOf,
   PROPERTY_PREFIX,
   type SegmentFilter,
@@ -11,6 +12,7 @@ import {
 import {
   FILTERS_MAX,
   KEY_CHARACTERS_MAX,
+  LIST_VALUES_MAX,
   PERIOD_DAYS_MAX,
   VALUE_CHARACTERS_MAX,
 } from '../../../resources/contacts/limits.ts'
@@ -19,14 +21,19 @@ import { DATE_OR_TIME, dateOrTime } from '../schema/read.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { readJson } from './import-schema.ts'
 
+const SCALAR = `a string of at most ${VALUE_CHARACTERS_MAX} characters, a number or a boolean`
+/** Characters of `YYYY-MM-DD`. */
+const DATE_CHARACTERS = 10
 const opSchema = z.enum(FILTER_OPS)
 const fieldSchema = z
   .string()
   .max(PROPERTY_PREFIX.length + KEY_CHARACTERS_MAX)
   .refine(isField, `must be one of ${FILTER_FIELDS.join(', ')} or properties.<key>`)
-const valueSchema = z.union([z.string().max(VALUE_CHARACTERS_MAX), z.number(), z.boolean()], {
-  error: `must be a string of at most ${VALUE_CHARACTERS_MAX} characters, a number or a boolean`,
-})
+const textSchema = z.string().max(VALUE_CHARACTERS_MAX)
+const valueSchema = z.union(
+  [textSchema, z.number(), z.boolean(), z.array(textSchema).min(1).max(LIST_VALUES_MAX)],
+  { error: `must be ${SCALAR}, or a list of 1 to ${LIST_VALUES_MAX} such strings` },
+)
 const filterSchema = z.object({ field: fieldSchema, op: opSchema, value: valueSchema.nullish() })
 export const filtersSchema = z.array(filterSchema).max(FILTERS_MAX)
 
@@ -63,19 +70,35 @@ export function filtersOf(filters: readonly z.output<typeof filterSchema>[]): Se
 }
 
 /** @throws ApiError 422 */
-function comparedBy({ op, value }: SegmentFilter, path: string): SegmentFilter['value'] {
+function comparedBy({ field, op, value }: SegmentFilter, path: string): SegmentFilter['value'] {
   if (op === 'exists' || op === 'not_exists') return null
   if (value === null) throw invalidField(path, `Missing \`${path}\` field.`, 'missing_required_field')
+  if (op === 'in') {
+    if (!isList(value))
+      throw invalidField(path, `\`${path}\` must be a list of 1 to ${LIST_VALUES_MAX} strings.`)
+    return value.map(text => textOf(text, path))
+  }
+  if (isList(value)) throw invalidField(path, `\`${path}\` must be ${SCALAR}.`)
   if (op === 'within_days' || op === 'not_within_days') {
     if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= PERIOD_DAYS_MAX) return value
     throw invalidField(path, `\`${path}\` must be an integer from 1 to ${PERIOD_DAYS_MAX}, a number of days.`)
   }
   if (op === 'before' || op === 'after') {
     const at = typeof value === 'string' ? dateOrTime(value) : undefined
-    if (at !== undefined) return timestamp(at)
+    // a property has no time zone: its date counts as it is written
+    if (at !== undefined)
+      return isPropertyField(field) ? String(value).slice(0, DATE_CHARACTERS) : timestamp(at)
     throw invalidField(path, `\`${path}\` must be ${DATE_OR_TIME}.`)
   }
-  if (typeof value === 'string' && value.includes('\0'))
-    throw invalidField(path, `\`${path}\` must not contain NUL.`)
-  return typeof value === 'string' ? value.toWellFormed() : value
+  return typeof value === 'string' ? textOf(value, path) : value
+}
+
+function isList(value: SegmentFilter['value']): value is string[] {
+  return Array.isArray(value)
+}
+
+/** @throws ApiError 422 */
+function textOf(value: string, path: string): string {
+  if (value.includes('\0')) throw invalidField(path, `\`${path}\` must not contain NUL.`)
+  return value.toWellFormed()
 }

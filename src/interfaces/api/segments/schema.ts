@@ -26,7 +26,7 @@ export const segmentSchema = z
       z.object({
         field: z.string(),
         op: z.enum(FILTER_OPS),
-        value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+        value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable(),
       }),
     ),
     contact_count: z.int().min(0).meta({ description: 'Number of contacts that match all filters now.' }),

@@ -4,6 +4,7 @@ import {
   dayOf,
   filterWords,
   firstFilter,
+  listOf,
   opsFor,
   startOf,
   valueKind,
@@ -46,6 +47,17 @@ test('another operator keeps a value of its kind', () => {
   assert.equal(withOp({ field: 'unsubscribed', op: 'contains', value: 'x' }, 'eq').value, 'false')
 })
 
+test('a text becomes the first of a list, and the first of a list a text', () => {
+  const city = { field: 'properties.city', op: 'eq', value: 'Vienna' } as const
+  const list = withOp(city, 'in')
+  assert.equal(list, { ...city, op: 'in', value: ['Vienna'] })
+  assert.equal(withOp(list, 'eq'), city)
+  assert.equal(withOp({ ...city, value: '' }, 'in').value, [])
+  assert.equal(listOf(' Vienna, Wien ,,'), ['Vienna', 'Wien'])
+  assert.not(opsFor('unsubscribed').includes('in'))
+  assert.not(opsFor('email').includes('before'))
+})
+
 test('conditions read as sentences', () => {
   for (const [filter, words] of [
     [{ field: 'properties.city', op: 'eq', value: 'Graz' }, 'city is “Graz”'],
@@ -55,6 +67,11 @@ test('conditions read as sentences', () => {
       { field: 'last_clicked_at', op: 'not_within_days', value: 1 },
       'Clicked a link not within the last 1 day',
     ],
+    [
+      { field: 'properties.city', op: 'in', value: ['Vienna', 'Wien'] as string[] },
+      'city is one of “Vienna”, “Wien”',
+    ],
+    [{ field: 'properties.since', op: 'after', value: '2026-03-01' }, 'since on or after 1 Mar 2026'],
     [{ field: 'created_at', op: 'before', value: startOf('2026-03-01') }, 'Added before 1 Mar 2026'],
   ] as const)
     assert.is(filterWords(filter), words)

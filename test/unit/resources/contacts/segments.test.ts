@@ -3,6 +3,7 @@ import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
 import {
   contradictionOf,
+  DATE_OPS,
   PERIOD_OPS,
   type SegmentFilter,
   TEXT_OPS,
@@ -55,6 +56,10 @@ type Fields = ContactFields & Partial<Activity>
 function belongs(contact: Fields, filters: readonly SegmentFilter[]): boolean {
   const fold = (value: PropertyValue) => String(value).normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
   return filters.every(({ field, op, value }) => {
+    const property = field.startsWith('properties.')
+      ? (contact.properties.get(field.slice('properties.'.length)) ?? null)
+      : null
+    if (field.startsWith('properties.') && isDateOp(op)) return isDated(property, op, value)
     if (op === 'within_days' || op === 'not_within_days') {
       const days = contact[field as keyof Activity] ?? Number.POSITIVE_INFINITY
       return days <= Number(value) === (op === 'within_days')
@@ -65,16 +70,29 @@ function belongs(contact: Fields, filters: readonly SegmentFilter[]): boolean {
       last_name: contact.lastName,
       unsubscribed: contact.unsubscribed,
     }
-    const own = field.startsWith('properties.')
-      ? contact.properties.get(field.slice('properties.'.length))
-      : fields[field]
+    const own = field.startsWith('properties.') ? property : fields[field]
     const has = own !== undefined && own !== null
     if (op === 'exists' || op === 'not_exists') return has === (op === 'exists')
     if (!has) return op === 'neq'
+    if (Array.isArray(value)) return value.map(fold).includes(fold(own))
     const [one, other] = [fold(own), fold(value!)]
     if (op === 'contains') return one.includes(other)
     return (one === other) === (op === 'eq')
   })
+}
+
+function isDateOp(op: SegmentFilter['op']): boolean {
+  return [...PERIOD_OPS, ...DATE_OPS].some(one => one === op)
+}
+
+/** Compares the day of a property, if it is one, with a day or with the days until now. */
+function isDated(own: PropertyValue | null, op: SegmentFilter['op'], value: SegmentFilter['value']): boolean {
+  const isDate = typeof own === 'string' && /^\d{4}-\d{2}-\d{2}/.test(own)
+  const at = isDate ? Date.parse(own.slice(0, 10)) : Number.NaN
+  if (op === 'before') return at < Date.parse(String(value))
+  if (op === 'after') return at >= Date.parse(String(value))
+  const isWithin = at <= NOW && at >= NOW - Number(value) * DAY_MS
+  return isWithin === (op === 'within_days')
 }
 
 /** Few different ones, so that they meet; some that fold to the same, and some that patterns are made of. */
@@ -99,7 +117,8 @@ const text = fc.constantFrom(
   'true',
   '1',
 )
-const value = fc.oneof(text, fc.constantFrom<PropertyValue>(1, 1.5, -0, true, false))
+const date = fc.constantFrom('2026-11-22', '2026-11-23T10:00:00Z', '2026-11-30', '2026-12-01', '2026-1-2')
+const value = fc.oneof(text, date, fc.constantFrom<PropertyValue>(1, 1.5, -0, true, false))
 const key = fc.constantFrom('plan', 'Plan', 'a.b', '__proto__', '%')
 const days = fc.option(fc.constantFrom(1, 6, 7, 8, 400))
 const contact = fc.record({
@@ -125,7 +144,28 @@ const activityFilter: fc.Arbitrary<SegmentFilter> = fc.record({
   op: fc.constantFrom(...PERIOD_OPS),
   value: fc.constantFrom(1, 7, 365),
 })
-const filter = fc.oneof(textFilter, activityFilter)
+const propertyField = key.map(name => `properties.${name}`)
+const listFilter: fc.Arbitrary<SegmentFilter> = fc.record({
+  field: fc.oneof(fc.constantFrom('email', 'first_name', 'last_name'), propertyField),
+  op: fc.constant('in'),
+  value: fc.array(fc.oneof(text, fc.constantFrom('c1@there.test', 'C2@THERE.TEST')), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+})
+const dateFilter: fc.Arbitrary<SegmentFilter> = fc.oneof(
+  fc.record({
+    field: fc.oneof(propertyField, fc.constant('properties.never')),
+    op: fc.constantFrom(...PERIOD_OPS),
+    value: fc.constantFrom(1, 7, 365),
+  }),
+  fc.record({
+    field: propertyField,
+    op: fc.constantFrom(...DATE_OPS),
+    value: fc.constantFrom('2026-11-23', '2026-11-30'),
+  }),
+)
+const filter = fc.oneof(textFilter, activityFilter, listFilter, dateFilter)
 
 test('segment: members equal a scan of all contacts', async t => {
   const store = await open(t)

@@ -11,6 +11,7 @@ export const OPS: Readonly<Record<Op, string>> = {
   eq: 'is',
   neq: 'is not',
   contains: 'contains',
+  in: 'is one of',
   exists: 'exists',
   not_exists: 'does not exist',
   within_days: 'within the last',
@@ -32,11 +33,12 @@ export const ACTIVITY_FIELDS: Readonly<Record<string, string>> = {
 }
 const NAMES: Readonly<Record<string, string>> = { ...CONTACT_FIELDS, ...ACTIVITY_FIELDS }
 const TEXT_OPS: readonly Op[] = ['eq', 'neq', 'contains', 'exists', 'not_exists']
+const LIST_OPS: readonly Op[] = ['in']
 const PERIOD_OPS: readonly Op[] = ['within_days', 'not_within_days']
 const DATE_OPS: readonly Op[] = ['before', 'after']
 
 /** What is entered beside an operator. */
-export type ValueKind = 'none' | 'days' | 'date' | 'flag' | 'text'
+export type ValueKind = 'none' | 'days' | 'date' | 'flag' | 'list' | 'text'
 
 const DAYS = 30
 const day = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' })
@@ -45,15 +47,22 @@ export function isActivity({ field }: Pick<SegmentFilter, 'field'>): boolean {
   return field in ACTIVITY_FIELDS
 }
 
+export function isProperty(field: string): boolean {
+  return field.startsWith('properties.')
+}
+
 export function opsFor(field: string): readonly Op[] {
   if (field in ACTIVITY_FIELDS) return PERIOD_OPS
-  return field === 'created_at' ? [...PERIOD_OPS, ...DATE_OPS] : TEXT_OPS
+  if (field === 'created_at') return [...PERIOD_OPS, ...DATE_OPS]
+  if (field === 'unsubscribed') return TEXT_OPS
+  return [...TEXT_OPS, ...LIST_OPS, ...(isProperty(field) ? [...PERIOD_OPS, ...DATE_OPS] : [])]
 }
 
 export function valueKind({ field, op }: Pick<SegmentFilter, 'field' | 'op'>): ValueKind {
   if (op === 'exists' || op === 'not_exists') return 'none'
   if (PERIOD_OPS.includes(op)) return 'days'
   if (DATE_OPS.includes(op)) return 'date'
+  if (LIST_OPS.includes(op)) return 'list'
   return field === 'unsubscribed' && op !== 'contains' ? 'flag' : 'text'
 }
 
@@ -62,7 +71,7 @@ export function firstFilter(field: string): SegmentFilter {
   if (field === 'unsubscribed') return { field, op: 'eq', value: 'false' }
   const [first] = opsFor(field)
   if (first === 'within_days') return { field, op: first, value: DAYS }
-  return { field, op: field.startsWith('properties.') ? 'eq' : 'contains', value: '' }
+  return { field, op: isProperty(field) ? 'eq' : 'contains', value: '' }
 }
 
 /** The condition after another field was chosen; what was entered is kept where it fits. */
@@ -77,7 +86,23 @@ export function withOp(filter: SegmentFilter, op: Op): SegmentFilter {
   const changed = { ...filter, op }
   const kind = valueKind(changed)
   if (kind === valueKind(filter) || kind === 'none') return changed
-  return { ...changed, value: kind === 'days' ? DAYS : kind === 'flag' ? 'false' : '' }
+  return { ...changed, value: firstValue(kind, filter.value) }
+}
+
+/** What an operator of this kind begins with; texts that were entered are kept. */
+function firstValue(kind: ValueKind, entered: SegmentFilter['value']): SegmentFilter['value'] {
+  if (kind === 'days') return DAYS
+  if (kind === 'flag') return 'false'
+  if (kind === 'list') return typeof entered === 'string' && entered !== '' ? [entered] : []
+  return kind === 'text' && Array.isArray(entered) ? (entered[0] ?? '') : ''
+}
+
+/** Reads the values of a list that are written with commas between them. */
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
 }
 
 /** Formats a condition, such as `city is “Graz”` or `Opened an email within the last 30 days`. */
@@ -87,7 +112,11 @@ export function filterWords(filter: SegmentFilter): string {
   const kind = valueKind(filter)
   if (kind === 'none') return begin
   if (kind === 'days') return `${begin} ${counted(Number(value), 'day', 'days')}`
-  return kind === 'date' ? `${begin} ${day.format(new Date(String(value)))}` : `${begin} “${value}”`
+  if (kind === 'list') return `${begin} ${(value as string[]).map(text => `“${text}”`).join(', ')}`
+  if (kind === 'text') return `${begin} “${value}”`
+  // a date of a property is the same day everywhere
+  const at = isProperty(field) ? new Date(`${value}T00:00`) : new Date(String(value))
+  return `${begin} ${day.format(at)}`
 }
 
 /** Words a message of the API about a condition, which it names by its place. */

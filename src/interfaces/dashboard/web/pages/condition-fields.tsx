@@ -12,6 +12,8 @@ import {
   dayOf,
   firstFilter,
   isActivity,
+  isProperty,
+  listOf,
   OPS,
   type Op,
   opsFor,
@@ -145,14 +147,16 @@ function ValueField({ label, filter, onValue }: ValueFieldProps) {
         days
       </span>
     )
+  if (kind === 'list') return <ListField label={label} values={value as string[]} onValues={onValue} />
+  const isPlainDay = isProperty(filter.field)
   return kind === 'date' ? (
     <input
       class="input grow"
       type="date"
       required
       aria-label={label}
-      value={dayOf(value)}
-      onInput={event => onValue(startOf(event.currentTarget.value))}
+      value={isPlainDay ? String(value ?? '') : dayOf(value)}
+      onInput={({ currentTarget: { value: text } }) => onValue(isPlainDay ? text : startOf(text))}
     />
   ) : (
     <input
@@ -160,6 +164,31 @@ function ValueField({ label, filter, onValue }: ValueFieldProps) {
       aria-label={label}
       value={String(value ?? '')}
       onInput={event => onValue(event.currentTarget.value)}
+    />
+  )
+}
+
+interface ListFieldProps {
+  label: string
+  values: readonly string[]
+  onValues: (values: string[]) => void
+}
+
+/** Values with commas between them; what is typed stays as it is. */
+function ListField({ label, values, onValues }: ListFieldProps) {
+  const [typed, setTyped] = useState(values.join(', '))
+  const isOwn = JSON.stringify(listOf(typed)) === JSON.stringify(values)
+  return (
+    <input
+      class="input grow"
+      required
+      placeholder="Vienna, Wien"
+      aria-label={`${label}, separated by commas`}
+      value={isOwn ? typed : values.join(', ')}
+      onInput={({ currentTarget: { value: text } }) => {
+        setTyped(text)
+        onValues(listOf(text))
+      }}
     />
   )
 }
