@@ -86,6 +86,26 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await page.keyboard.press('Escape')
 })
 
+test('what is unscheduled to be edited is reviewed with its former time', async () => {
+  // given
+  const { id } = await draftOf('Later, please')
+  const scheduled_at = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 86_400_000).toISOString()
+  await call('POST', `/broadcasts/${id}/send`, { scheduled_at })
+  await goTo(`/broadcasts/${id}`)
+
+  // when
+  await button('Unschedule to edit').click()
+  await button('Review and send …').waitFor()
+  await page.reload()
+  await button('Review and send …').click()
+
+  // then
+  await dialog().getByRole('button', { name: 'Schedule for 3 people' }).click()
+  await page.getByText('The broadcast is scheduled.').waitFor()
+  const stored = await call('GET', `/broadcasts/${id}`)
+  assert.equal([stored.status, Date.parse(stored.scheduled_at)], ['scheduled', Date.parse(scheduled_at)])
+})
+
 test('a draft says who will get it, by the count of the server, when its audience is changed', async () => {
   const { id } = await draftOf('To some')
   await goTo(`/broadcasts/${id}`)

@@ -18,6 +18,7 @@ import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { Duplicate, Orders } from './broadcast-orders.tsx'
 import { BroadcastResults } from './broadcast-results.tsx'
+import { keepFormerTime } from './former-time.ts'
 import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
 
 const LIVE_MS = 1_500
@@ -59,7 +60,9 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const isUndoable = undo_until !== null
   const unschedule = async () => {
     try {
-      put(await call<Broadcast>('POST', `/broadcasts/${id}/unschedule`))
+      const draft = await call<Broadcast>('POST', `/broadcasts/${id}/unschedule`)
+      if (scheduled_at !== null && !isUndoable) keepFormerTime(id, scheduled_at)
+      put(draft)
       say('The broadcast is a draft again and will not be sent.')
     } catch (error) {
       if (!(error instanceof ApiError)) throw error

@@ -17,6 +17,7 @@ import { plainWords } from '../labels/faults.ts'
 import { mailboxesIn } from '../labels/mailboxes.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { RecipientCount, useAudienceWords, useRecipients } from './broadcast-audience.tsx'
+import { formerTime } from './former-time.ts'
 import { usePreviewReader } from './preview-reader.tsx'
 
 export function TestBroadcast({ broadcast, onClose }: { broadcast: Broadcast; onClose: () => void }) {
@@ -87,7 +88,7 @@ const TYPED_ABOVE = 10_000
 
 export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: ReviewProps) {
   const { id, version, status } = broadcast
-  const [when, setWhen] = useState<string>()
+  const [when, setWhen] = useState(() => (status === 'scheduled' ? undefined : formerTime(id)))
   const [typed, setTyped] = useState('')
   const [rate, setRate] = useState<number | null | undefined>(broadcast.emails_per_hour)
   const [reason, setReason] = useState(broadcast.no_unsubscribe_reason)
