@@ -177,6 +177,31 @@ test('topics and the subscription are changed, and the suppression is shown with
   await page.getByRole('row').filter({ hasText: ADDRESS }).waitFor()
 })
 
+test('who unsubscribed herself is subscribed again only after a question, and no opt-out stays', async t => {
+  // given
+  t.after(() => page.goto(`${mailhorn.baseUrl}/dashboard${path}`))
+  const { id } = await make(`${path.replace(/\/contacts\/.*$/, '')}/contacts`, {
+    email: 'left@there.example',
+  })
+  // applies to the address as her own link does
+  const body = { unsubscribed: true }
+  assert.is((await mailhorn.call('PATCH', `/contacts/${id}`, { session, body })).status, 200)
+  await page.goto(`${mailhorn.baseUrl}/dashboard${path.replace(/[^/]+$/, id)}`)
+  await card('Details').getByText('Opted out').waitFor()
+
+  // when
+  await button('Subscribe').click()
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .getByText(/^left@there\.example unsubscribed on .+\. Subscribe only with their consent\.$/)
+    .waitFor()
+  await dialog.getByRole('button', { name: 'Subscribe' }).click()
+
+  // then
+  await button('Unsubscribe').waitFor()
+  await card('Details').getByText('Opted out').waitFor({ state: 'detached' })
+})
+
 test('it has no accessibility finding and no sideways scrolling in a window and on a phone', async () => {
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 860 })

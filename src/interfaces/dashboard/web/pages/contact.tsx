@@ -14,7 +14,7 @@ import type {
   List,
 } from '../api/types.ts'
 import { Button, Switch } from '../components/controls.tsx'
-import { useAct, useChange } from '../components/dialog.tsx'
+import { confirm, useAct, useChange } from '../components/dialog.tsx'
 import { Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { usePaged } from '../components/paged.ts'
@@ -66,7 +66,16 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
           label="Delete contact"
           onClick={() => askToRemove(contact, () => navigate(back))}
         />
-        <Subscription path={path} contact={contact} reload={reload} />
+        <Subscription
+          path={path}
+          contact={contact}
+          optedOutAt={known.current?.opt_outs.find(({ topic_id }) => topic_id === null)?.created_at}
+          reload={() => {
+            reload()
+            // its opt-outs end with a subscription
+            activity.reload()
+          }}
+        />
         <Button onClick={() => setEditing(true)}>Edit</Button>
       </Head>
       <div class="halves">
@@ -97,18 +106,32 @@ export function ContactPage({ params: { id, contact: contactId } }: PageProps) {
 interface SubscriptionProps {
   path: string
   contact: Contact
+  /** Time at which the recipient opted out of everything; undefined if only the account unsubscribed them. */
+  optedOutAt: string | undefined
   reload: () => void
 }
 
-function Subscription({ path, contact: { email, unsubscribed }, reload }: SubscriptionProps) {
-  const { error, isBusy, run } = useAct(async () => {
+function Subscription({ path, contact: { email, unsubscribed }, optedOutAt, reload }: SubscriptionProps) {
+  const change = async () => {
     await call('PATCH', path, { unsubscribed: !unsubscribed })
     say(`${email} was ${unsubscribed ? 'subscribed' : 'unsubscribed'}.`)
     reload()
-  })
+  }
+  const { error, isBusy, run } = useAct(change)
+  const subscribeAgain = () =>
+    confirm({
+      title: `Subscribe ${email}?`,
+      text: (
+        <>
+          {email} unsubscribed on <Time at={optedOutAt} />. Subscribe only with their consent.
+        </>
+      ),
+      act: 'Subscribe',
+      work: change,
+    })
   return (
     <>
-      <Button disabled={isBusy} onClick={() => void run()}>
+      <Button disabled={isBusy} onClick={unsubscribed && optedOutAt ? subscribeAgain : () => void run()}>
         {unsubscribed ? 'Subscribe' : 'Unsubscribe'}
       </Button>
       {error && <Failure error={error} />}
