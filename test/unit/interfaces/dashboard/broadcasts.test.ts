@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   progressOf,
+  progressWords,
   speedWords,
   titleOf,
   unlistedWords,
@@ -14,13 +15,36 @@ const ALL_EXPANDED = { total: 5_030, expanded: 5_030, handed_over: 974 }
 test('progress is what was handed over, of what there is to hand over', () => {
   const skipped = { ...NONE, unsubscribed: 20, quota: 10 }
   const counts = { queued: 4_026, delivered: 900, sent: 74 }
-  assert.equal(progressOf({ progress: ALL_EXPANDED, skipped, counts }), { sent: 974, goal: 5_000 })
+  assert.equal(progressOf({ progress: ALL_EXPANDED, skipped, counts }), {
+    ...{ sent: 974, goal: 5_000, isGoalKnown: true },
+  })
 })
 
 test('emails that will never be handed over are not waited for', () => {
   const counts = { delivered: 974, canceled: 4_000, suppressed: 50, failed: 6 }
   const progress = progressOf({ progress: ALL_EXPANDED, skipped: NONE, counts })
-  assert.equal(progress, { sent: 974, goal: 974 })
+  assert.equal(progress, { sent: 974, goal: 974, isGoalKnown: true })
+})
+
+test('the total is the number of emails from the beginning, whoever is skipped later', () => {
+  // given: 410 contacts, of whom 22 have unsubscribed; it was the turn of 50, of whom 4 were skipped
+  const begun = {
+    progress: { total: 410, expanded: 50, handed_over: 46 },
+    skipped: { ...NONE, unsubscribed: 4 },
+    counts: { delivered: 46 },
+  }
+  const forecast = { recipients: 388, skipped: { ...NONE, unsubscribed: 22 }, complete: true }
+
+  // when, then
+  assert.is(progressWords(progressOf(begun, forecast)!), '46 of 388 emails sent')
+  for (const unknown of [
+    undefined,
+    { ...forecast, complete: false },
+    { ...forecast, skipped: { ...NONE, quota: 9 } },
+  ])
+    assert.is(progressWords(progressOf(begun, unknown)!), '46 emails sent')
+  const ended = { ...begun, progress: { ...begun.progress, expanded: 410 }, skipped: forecast.skipped }
+  assert.is(progressWords(progressOf(ended, forecast)!), '46 of 388 emails sent')
 })
 
 test('progress is unknown until the recipients are listed', () => {

@@ -1,5 +1,5 @@
 /** Labels and progress of broadcasts. */
-import type { Audience, Broadcast } from '../api/types.ts'
+import type { Audience, Broadcast, RecipientPreview } from '../api/types.ts'
 import { bytes, count, counted } from './numbers.ts'
 import type { RecipientType } from './places.ts'
 import { durationWords } from './rates.ts'
@@ -109,21 +109,34 @@ export function titleOf({ name, subject }: Pick<Broadcast, 'name' | 'subject'>):
 export interface SendingProgress {
   /** Emails handed to mail servers. */
   sent: number
-  /** Emails to hand over in all. */
+  /** Emails to hand over in all; at most as many unless the number is known. */
   goal: number
+  /** False while contacts who will be skipped may be among them. */
+  isGoalKnown: boolean
 }
 
-/** @returns undefined until the number of recipients is known */
-export function progressOf({
-  progress,
-  skipped,
-  counts,
-}: Pick<Broadcast, 'progress' | 'skipped' | 'counts'>): SendingProgress | undefined {
-  const { total, handed_over: sent } = progress
+/**
+ * @param forecast whom the broadcast would reach now, which tells who will be skipped before it is their turn
+ * @returns undefined until the number of recipients is known
+ */
+export function progressOf(
+  { progress, skipped, counts }: Pick<Broadcast, 'progress' | 'skipped' | 'counts'>,
+  forecast?: Pick<RecipientPreview, 'recipients' | 'skipped' | 'complete'>,
+): SendingProgress | undefined {
+  const { total, expanded, handed_over: sent } = progress
   if (total === null) return undefined
-  const unsent = ['canceled', 'suppressed', 'failed'].map(status => counts[status] ?? 0)
-  const leftOut = sum([...Object.values(skipped), ...unsent])
-  return { sent, goal: Math.max(sent, total - leftOut) }
+  const unsent = sum(['canceled', 'suppressed', 'failed'].map(status => counts[status] ?? 0))
+  const most = Math.max(sent, total - sum(Object.values(skipped)) - unsent)
+  if (expanded === total) return { sent, goal: most, isGoalKnown: true }
+  // the emails that were sent count against the quota of those that follow
+  const isKnown = forecast?.complete && !forecast.skipped.quota
+  if (!isKnown) return { sent, goal: most, isGoalKnown: false }
+  return { sent, goal: Math.max(sent, Math.min(most, forecast.recipients - unsent)), isGoalKnown: true }
+}
+
+/** Formats `46 of 388 emails sent`. */
+export function progressWords({ sent, goal, isGoalKnown }: SendingProgress): string {
+  return isGoalKnown ? `${count(sent)} of ${counted(goal, 'email')} sent` : `${counted(sent, 'email')} sent`
 }
 
 const SPEED_AFTER_MS = 4_000
@@ -136,7 +149,7 @@ const MINUTE_MS = 60_000
  * @returns an empty string while it cannot be told
  */
 export function speedWords(
-  { sent, goal }: SendingProgress,
+  { sent, goal }: Pick<SendingProgress, 'sent' | 'goal'>,
   sentMeanwhile: number,
   elapsedMs: number,
 ): string {

@@ -1,9 +1,15 @@
 /** Progress and results of a broadcast that is being sent or was sent. */
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Broadcast, BroadcastLink, BroadcastProviders, Installation } from '../api/types.ts'
+import type {
+  Broadcast,
+  BroadcastLink,
+  BroadcastProviders,
+  Installation,
+  RecipientPreview,
+} from '../api/types.ts'
 import { type Column, ResourceList } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Preview } from '../components/preview.tsx'
@@ -12,6 +18,7 @@ import {
   attachmentWords,
   NO_UNSUBSCRIBE_WORDS,
   progressOf,
+  progressWords,
   recipientCount,
   type SendingProgress,
   SKIP_WORDS,
@@ -163,7 +170,7 @@ function Unsent({ broadcast }: { broadcast: Broadcast }) {
 }
 
 function Progress({ broadcast }: { broadcast: Broadcast }) {
-  const progress = progressOf(broadcast)
+  const progress = useProgress(broadcast)
   const isSending = broadcast.status === 'sending'
   const speed = useSpeed(progress, isSending)
   if (broadcast.status === 'sent') return null
@@ -173,15 +180,24 @@ function Progress({ broadcast }: { broadcast: Broadcast }) {
     <Card>
       <div class="stack stack-tight">
         <p role="status">
-          {progress
-            ? `${count(progress.sent)} of ${counted(progress.goal, 'email')} sent`
-            : 'Preparing the recipient list …'}
+          {progress ? progressWords(progress) : 'Preparing the recipient list …'}
           {words && <span class="quiet">. {words}</span>}
         </p>
         <Meter share={progress && progress.goal > 0 ? progress.sent / progress.goal : 0} label="Sent" />
       </div>
     </Card>
   )
+}
+
+/** Asks once who will be skipped, while it is not the turn of all contacts. */
+function useProgress(broadcast: Broadcast): SendingProgress | undefined {
+  const { id, status, progress } = broadcast
+  const isBegun = status === 'sending' || status === 'paused' || status === 'failed'
+  const isPartly = progress.total !== null && progress.expanded < progress.total
+  const [isAsked, setAsked] = useState(false)
+  if (isBegun && isPartly && !isAsked) setAsked(true)
+  const forecast = useLoad<RecipientPreview>(isAsked ? `/broadcasts/${id}/recipients/preview` : null)
+  return progressOf(broadcast, isBegun ? forecast.data : undefined)
 }
 
 /** Measures the speed since this page was opened, or since sending was resumed. */
