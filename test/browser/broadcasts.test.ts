@@ -165,6 +165,11 @@ test('a draft is tried as another contact, looked at on a phone and in the dark,
   const copy = await call('GET', `/broadcasts/${page.url().split('/').at(-1)}`)
   assert.equal([copy.status, copy.reply_to], ['draft', (await call('GET', `/broadcasts/${id}`)).reply_to])
   assert.is(copy.reply_to.length, 2)
+  assert.is(copy.name, 'Try me (copy)')
+
+  // a name that nobody has chosen follows the subject
+  await page.getByLabel('Subject').fill('Try me again')
+  await until(async () => (await call('GET', `/broadcasts/${copy.id}`)).name === 'Try me again')
 })
 
 test('a broadcast is spread over hours, and its speed is changed while it is sent', async () => {

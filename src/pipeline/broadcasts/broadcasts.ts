@@ -43,6 +43,7 @@ import {
 } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
+import { nameOfCopy } from './names.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 import { refuseSender } from './state.ts'
@@ -106,7 +107,8 @@ export class Broadcasts {
   async duplicate(accountId: Id, id: Id, author: Author) {
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
-    const fields = { ...fieldsOf(broadcast), noUnsubscribeReason: null, ...author }
+    const name = nameOfCopy(broadcast.name)
+    const fields = { ...fieldsOf(broadcast), name, noUnsubscribeReason: null, ...author }
     return this.#create(accountId, fields, { attachments: undefined, copyOf: id, send: undefined })
   }
 

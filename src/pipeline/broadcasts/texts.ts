@@ -8,7 +8,6 @@ import { builtInOf, isEmailVariable } from '../../resources/templates/variables.
 import { withPreheader } from './preheader.ts'
 import { mayBeKey, type NameTexts, withNames } from './unusual-names.ts'
 
-export const NAME_LENGTH_MAX = 200
 export const PREVIEW_LENGTH_MAX = 500
 /**
  * Number of placeholders in subject, HTML and text together. With the longest values, the email still fits

@@ -229,7 +229,17 @@ test('broadcasts: a duplicate is a draft of its own with the words and recipient
   const { status, body: copy } = await post(`/broadcasts/${original.id}/duplicate`)
   assert.equal([status, copy.status], [201, 'draft'])
   assert.is.not(copy.id, original.id)
-  for (const field of [...Object.keys(words), 'from', 'subject', 'audience_id', 'version'])
+  assert.is(copy.name, 'n (copy)')
+  for (const field of [
+    'html',
+    'text',
+    'preview_text',
+    'reply_to',
+    'from',
+    'subject',
+    'audience_id',
+    'version',
+  ])
     assert.equal(copy[field], original[field], field)
   const changes = { session, body: { subject: 'Changed' } }
   await mailhorn.call('PATCH', `/broadcasts/${copy.id}`, changes)

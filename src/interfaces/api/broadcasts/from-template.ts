@@ -4,7 +4,7 @@
  */
 import type { Id } from '../../../lib/ids.ts'
 import type { BroadcastFields } from '../../../pipeline/broadcasts/draft.ts'
-import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
+import { nameOfSubject } from '../../../pipeline/broadcasts/names.ts'
 import type { EmailText } from '../../../resources/templates/compile.ts'
 import { parseDeclared, withWrittenFallbacks } from '../../../resources/templates/declared.ts'
 import type { LiveTemplate, TemplateRef } from '../../../resources/templates/template-rows.ts'
@@ -31,7 +31,7 @@ export async function withTemplate(
     replyToList: fields.replyToList ?? template?.replyToList ?? null,
     templateId: template?.id ?? null,
   }
-  const name = fields.name === '' ? subject.slice(0, NAME_LENGTH_MAX).toWellFormed() : fields.name
+  const name = fields.name === '' ? nameOfSubject(subject) : fields.name
   return { fields: { ...fields, name, sender, subject, ...copied }, ...rest }
 }
 

@@ -9,8 +9,9 @@ import {
   NO_AUDIENCE,
   type SendOrder,
 } from '../../../pipeline/broadcasts/draft.ts'
+import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/names.ts'
 import { EMAILS_PER_HOUR_MAX } from '../../../pipeline/broadcasts/rate.ts'
-import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
+import { PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import { storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'

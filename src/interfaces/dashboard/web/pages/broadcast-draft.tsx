@@ -1,4 +1,5 @@
 /** Editor of a broadcast draft: recipients, sender, content, files, and a preview for one of its contacts. */
+import { nameAfter } from '../../../../pipeline/broadcasts/names.ts'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
@@ -46,7 +47,13 @@ export function BroadcastDraft({ broadcast, edit, isLocked }: BroadcastDraftProp
             hint="Where replies go, if not to the sender: addresses, separated by commas."
             {...field('reply_to')}
           />
-          <TextField label="Subject" {...field('subject')} />
+          <TextField
+            label="Subject"
+            {...field('subject')}
+            onValue={subject =>
+              draft.change({ subject, name: nameAfter(shown.name, shown.subject, subject) })
+            }
+          />
           <TextField
             label="Preview text"
             hint="Inboxes show it after the subject."
