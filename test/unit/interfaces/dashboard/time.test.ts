@@ -1,5 +1,10 @@
 import * as assert from 'uvu/assert'
-import { exactTime, fullTime, relativeTime } from '../../../../src/interfaces/dashboard/web/labels/time.ts'
+import {
+  exactTime,
+  fullTime,
+  onDayAtTime,
+  relativeTime,
+} from '../../../../src/interfaces/dashboard/web/labels/time.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('times of the dashboard')
@@ -12,6 +17,12 @@ test('exact time: the clock today, the day this year, the year before', () => {
   assert.is(exactTime(iso('2026-11-26T20:14:03'), NOW), '26 Nov 20:14')
   assert.is(exactTime(iso('2026-12-16T10:00:00'), NOW), '16 Dec 10:00')
   assert.is(exactTime(iso('2025-11-27T20:14:03'), NOW), '27 Nov 2025')
+})
+
+test('a time in a sentence: today, the day this year, the year after', () => {
+  assert.is(onDayAtTime(iso('2026-11-27T21:00:00'), NOW), 'today at 21:00')
+  assert.is(onDayAtTime(iso('2026-12-01T09:00:00'), NOW), 'on 1 Dec at 09:00')
+  assert.is(onDayAtTime(iso('2027-01-01T09:00:00'), NOW), 'on 1 Jan 2027 at 09:00')
 })
 
 test('relative time: the largest unit that fits', () => {

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
 import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
 import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
-import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
+import { counted, percent, wholeNumber } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
 import { securityWords } from '../../../../src/interfaces/dashboard/web/labels/replies.ts'
 import { realMetrics } from '../../../../src/interfaces/dashboard/web/labels/simulated.ts'
 import { progressOf } from '../../../../src/interfaces/dashboard/web/labels/steps.ts'
@@ -23,6 +23,13 @@ const test = suite('what the dashboard says')
 
 const marked = (older: string, newer: string) =>
   diffLines(older, newer).map(({ kind, text }) => `${{ same: ' ', old: '-', new: '+' }[kind]}${text}`)
+
+test('whole numbers are read as the dashboard writes them, and with other separators', () => {
+  for (const text of ['3000', '3,000', ' 3.000 ', '3 000', '3’000']) assert.is(wholeNumber(text), 3_000, text)
+  assert.is(wholeNumber('1,234,567'), 1_234_567)
+  for (const text of ['', '3,00', '3,000.5', '1,234.567', ',300', '-3', '3e3', 'many'])
+    assert.is(wholeNumber(text), undefined, text)
+})
 
 test('alerts: a kind that this page does not know, of a newer service, has words and a page, too', () => {
   assert.equal(alertWords({ kind: 'from-the-future' as Alert['kind'] }), {

@@ -1,5 +1,6 @@
-/** Choice of the speed at which a broadcast is sent: at once, so many an hour, or over so many hours. */
+/** Choice of the speed of a broadcast: at once, so many emails per hour, or over so many hours. */
 import { useState } from 'preact/hooks'
+import { wholeNumber } from '../labels/numbers.ts'
 import { rateForHours, rateWords } from '../labels/rates.ts'
 import { Choices, TextField } from './controls.tsx'
 
@@ -20,7 +21,7 @@ export function Rate({ rate, onRate, emails, fault }: RateProps) {
   const change = (chosen: Kind, entered: string) => {
     setKind(chosen)
     setText(entered)
-    const number = /^\d+$/.test(entered.trim()) ? Number(entered) : 0
+    const number = wholeNumber(entered) ?? 0
     if (chosen === 'fast') onRate(null)
     else if (number < 1) onRate(undefined)
     else onRate(chosen === 'rate' ? number : emails === undefined ? undefined : rateForHours(emails, number))
@@ -33,14 +34,14 @@ export function Rate({ rate, onRate, emails, fault }: RateProps) {
         value={kind}
         options={[
           ['fast', 'As fast as possible'],
-          ['rate', 'At most so many an hour'],
+          ['rate', 'Emails per hour'],
           ['hours', 'Spread over hours'],
         ]}
         onValue={chosen => change(chosen, '')}
       />
       {kind !== 'fast' && (
         <TextField
-          label={kind === 'rate' ? 'Emails in an hour' : 'Hours'}
+          label={kind === 'rate' ? 'Emails per hour' : 'Hours'}
           inputMode="numeric"
           required
           value={text}

@@ -6,6 +6,15 @@ export function count(n: number): string {
   return whole.format(n)
 }
 
+/** Digits in one group, or in groups of three as numbers are written in different countries. */
+const WHOLE = /^(?:\d+|\d{1,3}(?:([,.’'\u00A0\u202F ])\d{3})(?:\1\d{3})*)$/
+
+/** Reads `3000` and `3,000`. @returns undefined for anything but a whole number */
+export function wholeNumber(text: string): number | undefined {
+  const trimmed = text.trim()
+  return WHOLE.test(trimmed) ? Number(trimmed.replaceAll(/\D/g, '')) : undefined
+}
+
 /** Formats `1 email` or `2,000 emails`. */
 export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${whole.format(n)} ${n === 1 ? noun : plural}`

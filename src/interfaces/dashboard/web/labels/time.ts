@@ -41,6 +41,14 @@ export function exactTime(iso: string, now = Date.now()): string {
     : dayOfYear.format(at)
 }
 
+/** Formats `today at 20:14`, `on 1 Dec at 09:00` or, of another year, `on 1 Dec 2027 at 09:00`. */
+export function onDayAtTime(iso: string, now = Date.now()): string {
+  const [at, today] = [new Date(iso), new Date(now)]
+  const time = `at ${minute.format(at)}`
+  if (at.toDateString() === today.toDateString()) return `today ${time}`
+  return `on ${(at.getFullYear() === today.getFullYear() ? day : dayOfYear).format(at)} ${time}`
+}
+
 /** Formats `3 minutes ago` or `in 2 days`. */
 export function relativeTime(iso: string, now = Date.now()): string {
   const away = Date.parse(iso) - now

@@ -13,7 +13,7 @@ import { Reschedule } from '../components/reschedule.tsx'
 import { Head, Mark, Time } from '../components/show.tsx'
 import { BROADCAST_WORDS, NO_UNSUBSCRIBE_WORDS, titleOf } from '../labels/broadcasts.ts'
 import { counted } from '../labels/numbers.ts'
-import { timeZone } from '../labels/time.ts'
+import { fullTime, onDayAtTime, timeZone } from '../labels/time.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
 import { Duplicate, Orders } from './broadcast-orders.tsx'
@@ -85,7 +85,11 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
             {status === 'scheduled' && (
               <>
                 {' '}
-                It will be sent at <Time at={scheduled_at} /> ({timeZone}).
+                It will be sent{' '}
+                <time dateTime={scheduled_at!} title={fullTime(scheduled_at!)}>
+                  {onDayAtTime(scheduled_at!)}
+                </time>{' '}
+                ({timeZone}).
               </>
             )}
           </>
