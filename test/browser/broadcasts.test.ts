@@ -66,6 +66,8 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await dialog().getByText('2 people will get it; skipped: 1 unsubscribed.').waitFor()
   await dialog().getByText('Readers › In Graz · Topic: Offers').waitFor()
   await dialog().getByText('What is new', { exact: true }).waitFor()
+  await dialog().getByText('Opens and clicks are not counted for here.example.').waitFor()
+  await dialog().getByRole('link', { name: 'here.example' }).waitFor()
   await dialog().getByText('1 link, no problems found').waitFor()
   const letter = dialog().frameLocator('iframe.letter')
   await dialog().getByLabel('Search contacts').fill('ben@')
@@ -240,6 +242,11 @@ test('what was sent can be taken back for half a minute, also after the page was
   await page.locator('.page-head').getByText('Sent', { exact: true }).waitFor()
   assert.is(await button('Undo').count(), 0)
   assert.is((await call('GET', `/broadcasts/${id}`)).progress.handed_over, 3)
+
+  // the domain has tracking off
+  await page.locator('.figure').filter({ hasText: 'Opened' }).getByText('not counted').waitFor()
+  const providers = page.getByRole('region', { name: 'Mailbox providers' })
+  await providers.getByRole('row').last().getByText('not counted').first().waitFor()
 })
 
 test('an email without an unsubscribe link is not sent without a reason, which is shown afterwards', async () => {

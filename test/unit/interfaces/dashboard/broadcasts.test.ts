@@ -5,6 +5,8 @@ import {
   speedWords,
   titleOf,
   unlistedWords,
+  untrackedOf,
+  untrackedWords,
 } from '../../../../src/interfaces/dashboard/web/labels/broadcasts.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -74,6 +76,16 @@ for (const [name, subject, title] of [
   test(`a broadcast ${name === null ? '' : `of the name "${name}" `}with the subject "${subject}" has the title "${title}"`, () => {
     assert.is(titleOf({ name: name as string, subject }), title)
   })
+
+test('reactions are not counted for a sender whose domain has tracking off', () => {
+  const domain = { id: 'dom_1', name: 'shop.example', open_tracking: false, click_tracking: false }
+  const of = (from: string, tracking: object = {}) => untrackedOf(from, [{ ...domain, ...tracking }])
+  assert.is(untrackedWords(of('News <news@Shop.example>')!), 'Opens and clicks')
+  assert.is(untrackedWords(of('news@shop.example', { click_tracking: true })!), 'Opens')
+  assert.is(untrackedWords(of('news@shop.example', { open_tracking: true })!), 'Clicks')
+  assert.is(of('news@shop.example', { open_tracking: true, click_tracking: true }), undefined)
+  assert.is(of('news@other.example'), undefined)
+})
 
 test('recipients who are counted but not listed are told with the reason', () => {
   assert.is(unlistedWords(3, 3, 'skipped'), undefined)

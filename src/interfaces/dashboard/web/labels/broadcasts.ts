@@ -1,7 +1,7 @@
 /** Labels and progress of broadcasts. */
-import type { Audience, Broadcast, RecipientPreview } from '../api/types.ts'
+import type { Audience, Broadcast, Domain, RecipientPreview } from '../api/types.ts'
 import { bytes, count, counted } from './numbers.ts'
-import type { RecipientType } from './places.ts'
+import { domainIn, type RecipientType } from './places.ts'
 import { durationWords } from './rates.ts'
 import type { Tone } from './status.ts'
 
@@ -93,6 +93,27 @@ export function unlistedWords(known: number, listed: number, type: RecipientType
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+export interface Untracked {
+  domain: Pick<Domain, 'id' | 'name'>
+  /** Whether opens are not counted. */
+  opens: boolean
+  clicks: boolean
+}
+
+/** @returns undefined if opens and clicks are counted for mail from the sender, or the domain is not known */
+export function untrackedOf(
+  from: string,
+  domains: readonly Pick<Domain, 'id' | 'name' | 'open_tracking' | 'click_tracking'>[],
+): Untracked | undefined {
+  const domain = domains.find(({ name }) => name === domainIn(from))
+  if (!domain || (domain.open_tracking && domain.click_tracking)) return undefined
+  return { domain, opens: !domain.open_tracking, clicks: !domain.click_tracking }
+}
+
+export function untrackedWords({ opens, clicks }: Untracked): string {
+  return opens && clicks ? 'Opens and clicks' : opens ? 'Opens' : 'Clicks'
 }
 
 const TAG = /\{\{\{?\s*([\w.]+)(?:\s*\|([^{}]*))?\s*\}?\}\}/g

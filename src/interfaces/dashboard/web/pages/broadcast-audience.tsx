@@ -1,8 +1,8 @@
 /** Whom a broadcast goes to, and how many will get it, in words. */
 import { type Loaded, useLoad } from '../api/load.ts'
-import type { Audience, Broadcast, RecipientPreview, Segment, Topic } from '../api/types.ts'
+import type { Audience, Broadcast, Domain, List, RecipientPreview, Segment, Topic } from '../api/types.ts'
 import { Pending } from '../components/feedback.tsx'
-import { SKIP_WORDS } from '../labels/broadcasts.ts'
+import { SKIP_WORDS, type Untracked, untrackedOf } from '../labels/broadcasts.ts'
 import { count, counted } from '../labels/numbers.ts'
 
 const NOT_FOUND = 404
@@ -32,6 +32,12 @@ export function useAudienceWords({
 
 function nameOf({ data, error }: Loaded<{ name: string }>, missing: string): string | undefined {
   return data?.name ?? (error?.status === NOT_FOUND ? missing : undefined)
+}
+
+/** Loads which reactions are not counted for mail from the sender. */
+export function useUntracked(from: string): Untracked | undefined {
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  return untrackedOf(from, domains.data?.data ?? [])
 }
 
 /** Loads the number of contacts who would get the stored broadcast. */

@@ -35,7 +35,7 @@ import {
 } from '../labels/places.ts'
 import { providerName } from '../labels/providers.ts'
 import { limitedSpeedWords, rateWords } from '../labels/rates.ts'
-import { useAudienceWords } from './broadcast-audience.tsx'
+import { useAudienceWords, useUntracked } from './broadcast-audience.tsx'
 
 /** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
@@ -45,10 +45,16 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   const { id, html, text, attachments, started_at, sent_at, from } = broadcast
   const reason = broadcast.no_unsubscribe_reason
   const { to, topic } = useAudienceWords(broadcast)
+  const untracked = useUntracked(from)
+  // what was counted is shown, even if tracking is off by now
+  const uncounted = {
+    opened: untracked?.opens === true && recipientCount(broadcast, 'opened') === 0,
+    clicked: untracked?.clicks === true && recipientCount(broadcast, 'clicked') === 0,
+  }
   return (
     <>
       <Progress broadcast={broadcast} />
-      <Figures broadcast={broadcast} />
+      <Figures broadcast={broadcast} uncounted={uncounted} />
       <div class="halves">
         <Card title="Details" acts={<Link href={emailsWith({ broadcast_id: id })}>View emails</Link>}>
           <Facts
@@ -73,7 +79,11 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         </Card>
         <Unsent broadcast={broadcast} />
       </div>
-      <Providers id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS * 3 : CALM_MS * 2} />
+      <Providers
+        id={id}
+        uncounted={uncounted}
+        everyMs={broadcast.status === 'sending' ? LIVE_MS * 3 : CALM_MS * 2}
+      />
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
       <Card title="Content" flush>
         {html === null ? (
@@ -94,7 +104,12 @@ interface Figure extends Partial<ReturnType<typeof limitWords>> {
   value: string
 }
 
-function Figures({ broadcast }: { broadcast: Broadcast }) {
+/** Reactions that are not counted for the sending domain. */
+type Uncounted = Readonly<Record<'opened' | 'clicked', boolean>>
+
+const NOT_COUNTED = 'not counted'
+
+function Figures({ broadcast, uncounted }: { broadcast: Broadcast; uncounted: Uncounted }) {
   const limits = useLoad<Installation>('/installation').data?.rate_limits
   const of = (type: RecipientType) => recipientCount(broadcast, type)
   const delivered = of('delivered')
@@ -105,8 +120,8 @@ function Figures({ broadcast }: { broadcast: Broadcast }) {
     { type: 'sent', value: count(of('sent')) },
     { type: 'delivered', value: count(delivered) },
     { type: 'bounced', value: percent(bounceRate), ...limitWords(bounceRate, limits?.bounces) },
-    { type: 'opened', value: share('opened') },
-    { type: 'clicked', value: share('clicked') },
+    { type: 'opened', value: uncounted.opened ? NOT_COUNTED : share('opened') },
+    { type: 'clicked', value: uncounted.clicked ? NOT_COUNTED : share('clicked') },
     { type: 'unsubscribed', value: share('unsubscribed') },
     {
       type: 'complained',
@@ -213,8 +228,14 @@ function useSpeed(progress: SendingProgress | undefined, isSending: boolean): st
 
 type ProviderRow = BroadcastProviders['providers'][number]
 
+interface ProvidersProps {
+  id: string
+  uncounted: Uncounted
+  everyMs: number
+}
+
 /** Results by mailbox provider, which show where mail is refused or not read. */
-function Providers({ id, everyMs }: { id: string; everyMs: number }) {
+function Providers({ id, uncounted, everyMs }: ProvidersProps) {
   const loaded = useLoad<BroadcastProviders>(`/broadcasts/${id}/providers`, { everyMs })
   const { data } = loaded
   const others = data?.others ? [{ provider: OTHERS, ...data.others }] : []
@@ -230,7 +251,7 @@ function Providers({ id, everyMs }: { id: string; everyMs: number }) {
       }
       name="Mailbox providers of the broadcast"
       list={list}
-      columns={PROVIDER_COLUMNS}
+      columns={providerColumns(uncounted)}
       keyOf={({ provider }) => provider}
       empty={{
         icon: 'broadcasts',
@@ -246,7 +267,7 @@ const OTHERS = 'Others'
 function shareColumn(
   head: string,
   of: (row: ProviderRow) => readonly [part: number, whole: number],
-  isExtra = false,
+  { isExtra = false, isUncounted = false } = {},
 ): Column<ProviderRow> {
   return {
     head,
@@ -254,20 +275,26 @@ function shareColumn(
     isExtra,
     cell: (row: ProviderRow) => {
       const [part, whole] = of(row)
-      return whole === 0 ? '–' : percent(part / whole)
+      return whole === 0 ? '–' : isUncounted ? NOT_COUNTED : percent(part / whole)
     },
   }
 }
 
-const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
-  { head: 'Provider', width: '30%', text: ({ provider }) => providerName(provider) },
-  { head: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
-  shareColumn('Delivered', ({ delivered, sent }) => [delivered, sent], true),
-  shareColumn('Bounced', ({ bounced, sent }) => [bounced, sent]),
-  shareColumn('Opened', ({ opened, delivered }) => [opened, delivered]),
-  shareColumn('Clicked', ({ clicked, delivered }) => [clicked, delivered], true),
-  shareColumn('Complained', ({ complained, delivered }) => [complained, delivered], true),
-]
+function providerColumns(uncounted: Uncounted): readonly Column<ProviderRow>[] {
+  const [opened, clicked] = [
+    { isUncounted: uncounted.opened },
+    { isUncounted: uncounted.clicked, isExtra: true },
+  ]
+  return [
+    { head: 'Provider', width: '30%', text: ({ provider }) => providerName(provider) },
+    { head: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
+    shareColumn('Delivered', ({ delivered, sent }) => [delivered, sent], { isExtra: true }),
+    shareColumn('Bounced', ({ bounced, sent }) => [bounced, sent]),
+    shareColumn('Opened', row => [row.opened, row.delivered], opened),
+    shareColumn('Clicked', row => [row.clicked, row.delivered], clicked),
+    shareColumn('Complained', row => [row.complained, row.delivered], { isExtra: true }),
+  ]
+}
 
 const ROWS_PER_PAGE = 10
 

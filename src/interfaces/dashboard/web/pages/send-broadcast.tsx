@@ -12,11 +12,11 @@ import { Rate } from '../components/rate.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
 import { Facts } from '../components/show.tsx'
 import { When } from '../components/when.tsx'
-import { attachmentWords, NO_UNSUBSCRIBE_WORDS } from '../labels/broadcasts.ts'
+import { attachmentWords, NO_UNSUBSCRIBE_WORDS, untrackedWords } from '../labels/broadcasts.ts'
 import { plainWords } from '../labels/faults.ts'
 import { mailboxesIn } from '../labels/mailboxes.ts'
 import { count, counted } from '../labels/numbers.ts'
-import { RecipientCount, useAudienceWords, useRecipients } from './broadcast-audience.tsx'
+import { RecipientCount, useAudienceWords, useRecipients, useUntracked } from './broadcast-audience.tsx'
 import { formerTime } from './former-time.ts'
 import { usePreviewReader } from './preview-reader.tsx'
 
@@ -128,6 +128,7 @@ export function ReviewBroadcast({ broadcast, onClose, onChanged, onSent }: Revie
           <Words broadcast={broadcast} />
           {lintError && <Failure error={lintError} act="The broadcast could not be checked" />}
           {lint && <Findings findings={lint.findings} isRefused={isRefused} />}
+          <NotCounted from={broadcast.from} />
           {needsReason && <WithoutLink reason={reason} onReason={setReason} />}
           <AsReceived broadcast={broadcast} />
           {lint && <Links links={lint.links} />}
@@ -198,6 +199,18 @@ function Words({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
         attachments.length > 0 && ['Attachments', <bdi key="files">{attachmentWords(attachments)}</bdi>],
       ]}
     />
+  )
+}
+
+/** Says before sending which results there will not be. */
+function NotCounted({ from }: Pick<Broadcast, 'from'>) {
+  const untracked = useUntracked(from)
+  if (!untracked) return null
+  const { id, name } = untracked.domain
+  return (
+    <p class="quiet">
+      {untrackedWords(untracked)} are not counted for <Link href={`/domains/${id}`}>{name}</Link>.
+    </p>
   )
 }
 
