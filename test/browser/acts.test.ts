@@ -80,6 +80,20 @@ test('an email is sent again, to those whom it did not reach', async () => {
   assert.equal(again.rcptTo, ['ann@there.example'])
 })
 
+test('an email to a suppressed address is not sent again: the dialog says why, and leads to the entry', async () => {
+  await goTo(`/emails/${scene.ids.bounced}`)
+  await page.getByText('The address was added to the suppression list').waitFor()
+  await page.getByRole('link', { name: 'View suppression' }).waitFor()
+  await button('Resend').click()
+  const choice = dialog().getByRole('checkbox', { name: 'perm-550-511@there.example' })
+  await dialog().getByText('Every recipient is suppressed, so nothing can be sent.').waitFor()
+  assert.equal([await choice.isChecked(), await choice.isDisabled()], [false, true])
+  assert.ok(await dialog().getByRole('button', { name: 'Resend email' }).isDisabled())
+  await dialog().getByRole('link', { name: 'Bounce' }).click()
+  await page.waitForURL(url => url.pathname.endsWith('/suppressions'))
+  await page.getByText('perm-550-511@there.example').first().waitFor()
+})
+
 test('a scheduled email is moved, and canceled only once that is confirmed', async () => {
   await goTo('/emails?status=scheduled')
   await page.getByRole('link', { name: 'How do you like your lamp?' }).click()

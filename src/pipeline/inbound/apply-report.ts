@@ -265,8 +265,12 @@ function bounceData(reported: ReportedRecipient) {
   }
 }
 
-function causeOf({ class: bounceClass, remoteMta: host }: ReportedRecipient, isFinal: boolean) {
-  return storedCause({ ...causeOfClass(bounceClass, isFinal), ...(host !== undefined && { host }) })
+function causeOf({ class: bounceClass, remoteMta: host, isHard }: ReportedRecipient, isFinal: boolean) {
+  return storedCause({
+    ...causeOfClass(bounceClass, isFinal),
+    ...(host !== undefined && { host }),
+    ...(isFinal && isHard && { suppresses: true }),
+  })
 }
 
 function textOf({ diagnostic, status }: ReportedRecipient): string {

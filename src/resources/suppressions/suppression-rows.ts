@@ -1,5 +1,6 @@
 /** Rows of the suppression list, with a counter per reason. */
 import type { Id } from '../../lib/ids.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
 import { batchCommand, type Tx } from '../../store/model/command.ts'
 import type { SuppressionReason, SuppressionRow } from '../../store/model/schema.ts'
 import type { Find } from '../../store/reading/read.ts'
@@ -32,6 +33,16 @@ export async function findSuppression(
       ? await find('suppressions', [{ accountId, id: ref.id }], COLUMNS)
       : await find('suppressions', [{ accountId, email: ref.email }], COLUMNS)
   return row
+}
+
+/** @returns the entries of the addresses in their order; undefined for an address without one */
+export function findSuppressions(
+  find: Find,
+  accountId: Id,
+  addresses: readonly string[],
+): Promise<(SuppressionRow | undefined)[]> {
+  const keys = addresses.map(address => ({ accountId, email: foldAddress(address) }))
+  return find('suppressions', keys, COLUMNS)
 }
 
 /** @param reason null for all reasons */

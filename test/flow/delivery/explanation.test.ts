@@ -103,6 +103,15 @@ test('a scheduled email says when it will be sent', async () => {
   assert.equal([explanation.code, explanation.next_attempt_at], ['scheduled', at])
 })
 
+test('a bounced recipient has the entry of the suppression list, as long as there is one', async () => {
+  const id = await send('perm-550-512@there.example')
+  const { recipients, explanation } = await mailhorn.emailWhen(id, 'bounced')
+  assert.is(recipients[0].suppression.reason, 'bounce')
+  assert.match(explanation.action, /added to the suppression list/)
+  await mailhorn.call('DELETE', '/suppressions/perm-550-512@there.example', { key: mailhorn.apiKey })
+  assert.is((await mailhorn.email(id)).recipients[0].suppression, null)
+})
+
 test('the simulator is named, and does not blame the address', async () => {
   const id = await send('suppressed@simulator.test')
   const { explanation } = await mailhorn.emailWhen(id, 'suppressed')

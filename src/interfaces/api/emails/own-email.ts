@@ -7,8 +7,9 @@ import type { Id } from '../../../lib/ids.ts'
 import { explainParts } from '../../../pipeline/queue/explained.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import { findEmailParts } from '../../../resources/emails/email-rows.ts'
+import { type EmailParts, findEmailParts } from '../../../resources/emails/email-rows.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
+import { findSuppressions } from '../../../resources/suppressions/suppression-rows.ts'
 import type { Db, EmailRow } from '../../../store/model/schema.ts'
 import type { Find, ReadTogether } from '../../../store/reading/read.ts'
 import { notFound, orNotFound } from '../api-error.ts'
@@ -50,6 +51,12 @@ export interface ShownEmailParts extends OwnEmailOptions {
   now(): number
 }
 
+/** @returns entries of the recipients in the suppression list, in the order of the deliveries */
+export function suppressionsOf(find: Find, { email, deliveries }: EmailParts) {
+  const addresses = deliveries.map(({ address }) => address)
+  return findSuppressions(find, email.accountId, addresses)
+}
+
 /**
  * Replies with an email as it is now.
  *
@@ -60,5 +67,6 @@ export async function replyWithEmail(
   { accountId, id, horizon }: { accountId: Id; id: Id; horizon: number },
 ): Promise<ApiReply> {
   const stored = orNotFound(await findEmailParts(store, accountId, id, horizon), 'Email')
-  return ok(emailView(stored, await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, stored)))
+  const explained = await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, stored)
+  return ok(emailView(stored, explained, await suppressionsOf(store.find, stored)))
 }

@@ -12,6 +12,7 @@ import type { Explanation } from '../../../resources/emails/explanation/explain.
 import { hidesResult, withoutFeedback } from '../../../resources/events/email-status.ts'
 import { EMAIL_EVENTS } from '../../../resources/events/types.ts'
 import type { ListedEmail } from '../../../resources/search/list.ts'
+import { SUPPRESSION_REASONS } from '../../../resources/suppressions/suppression-rows.ts'
 import { NO_LINKS, type PersonalLinks, personalContent } from '../../../resources/templates/personal.ts'
 import {
   type AttemptRow,
@@ -19,6 +20,7 @@ import {
   EMAIL_STATUSES,
   type EmailRow,
   type EventRow,
+  type SuppressionRow,
 } from '../../../store/model/schema.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -101,6 +103,10 @@ const recipientSchema = z.object({
   next_attempt_at: timeSchema.nullable(),
   mx_host: z.string().nullable(),
   reply: z.string().nullable(),
+  suppression: z
+    .object({ reason: z.enum(SUPPRESSION_REASONS), created_at: timeSchema })
+    .nullable()
+    .meta({ description: 'Entry of the address in the suppression list now; null if there is none.' }),
   transcripts: z.array(attemptSchema),
 })
 export const emailEventSchema = z.object({
@@ -133,10 +139,14 @@ export const emailSchema = emailRowSchema
   })
   .meta({ id: 'Email' })
 
-/** @param links personal links of an email of a broadcast */
+/**
+ * @param suppressions entries of the addresses in the suppression list, in the order of the deliveries
+ * @param links personal links of an email of a broadcast
+ */
 export function emailView(
   parts: EmailParts,
   { explanation, recipients }: ExplainedEmail,
+  suppressions: readonly (SuppressionRow | undefined)[],
   links: PersonalLinks = NO_LINKS,
 ): z.output<typeof emailSchema> {
   const { email, deliveries, attempts, events } = parts
@@ -152,14 +162,15 @@ export function emailView(
     error: email.error,
     explanation,
     template_id: email.templateId && wireId('tpl', email.templateId),
-    recipients: deliveries.map((delivery, i) =>
-      recipientView(
+    recipients: deliveries.map((delivery, i) => ({
+      ...recipientView(
         email,
         delivery,
         attempts.filter(attempt => attempt.ordinal === delivery.ordinal),
         recipients[i]!,
       ),
-    ),
+      suppression: suppressionOf(suppressions[i]),
+    })),
     events: events.map(emailEventView),
   }
 }
@@ -192,7 +203,7 @@ function recipientView(
   delivery: DeliveryRow,
   attempts: readonly AttemptRow[],
   explanation: Explanation,
-): z.output<typeof recipientSchema> {
+): Omit<z.output<typeof recipientSchema>, 'suppression'> {
   const { address, kind } = delivery
   if (hidesResult(email, delivery)) {
     const seen = withoutFeedback(delivery.status, delivery.signedAt !== null)
@@ -211,6 +222,10 @@ function recipientView(
     reply: delivery.lastReply ?? attempts.at(-1)?.reply ?? null,
     transcripts: attempts.map(transcriptOf),
   }
+}
+
+function suppressionOf(row: SuppressionRow | undefined) {
+  return row ? { reason: row.reason, created_at: timestamp(row.createdAt) } : null
 }
 
 /** Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. */

@@ -17,6 +17,7 @@ import { warningsSchema, withWarnings } from '../route/warnings.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { createFindPersonalLinks } from '../unsubscribe/url.ts'
 import { idempotencyHeader, readIdempotent, senderOf } from './idempotency-header.ts'
+import { suppressionsOf } from './own-email.ts'
 import { emailSchema, emailView } from './schema.ts'
 import { sendEmailSchema } from './send-schema.ts'
 import { warningsOfSend } from './send-warnings.ts'
@@ -68,7 +69,8 @@ export function emailRoutes(options: EmailRoutesOptions): Route[] {
         const parts = await findEmailParts(store, accountId, id, await horizonOf(accountId))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
         const explained = await explainParts({ db: store.db, pathsTo, isDiskFull, now: now() }, parts)
-        return ok(emailView(parts, explained, await linksOf(parts.email)))
+        const suppressions = await suppressionsOf(store.find, parts)
+        return ok(emailView(parts, explained, suppressions, await linksOf(parts.email)))
       },
     },
   ]

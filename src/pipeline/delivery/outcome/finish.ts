@@ -146,7 +146,7 @@ function finalFinish(delivery: ClaimedDelivery, result: AttemptResult, facts: Fi
         outcome: 'bounced',
         event: { type: 'email.bounced', data: { bounce: bounceData(result) } },
         error: errorText(result),
-        suppress: result.blamesAddress ?? false,
+        suppress: suppresses(result),
       }
     case 'suppressed':
       return {
@@ -237,7 +237,15 @@ function causeOf(result: AttemptResult): Cause | undefined {
     kind === 'failed'
       ? { code: 'not_sendable' as const, by: text }
       : causeOfClass(bounceClass, kind === 'bounced')
-  return { ...(host !== undefined && { host }), ...(result.cause ?? known) }
+  return {
+    ...(host !== undefined && { host }),
+    ...(result.cause ?? known),
+    ...(suppresses(result) && { suppresses: true }),
+  }
+}
+
+function suppresses({ kind, blamesAddress }: AttemptResult): boolean {
+  return kind === 'bounced' && blamesAddress === true
 }
 
 /** The reply, and the host that gave it. */

@@ -13,6 +13,8 @@ export interface Cause {
   phase?: string
   /** Who or what decided: a blocklist, a TLS policy, the origin of a suppression, or who gave up. */
   by?: string
+  /** Whether the result put the address on the suppression list. */
+  suppresses?: true
   /** Reason of the last attempt before the delivery expired or was given up. */
   last?: Cause | undefined
 }

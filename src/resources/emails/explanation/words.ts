@@ -163,8 +163,11 @@ export function wordsOf(code: ExplanationCode, facts: WordFacts): Words {
   const server = facts.host ?? `the mail server of ${facts.domain}`
   const when = facts.at ? ` until ${timeText(facts.at)}` : ''
   const [summary, action] = WORDS[code]({ ...facts, server, when })
-  return [summary.startsWith('the ') ? `T${summary.slice(1)}` : summary, action]
+  const advice = facts.suppresses ? [action, ADDED_TO_LIST].filter(text => text).join(' ') : action
+  return [summary.startsWith('the ') ? `T${summary.slice(1)}` : summary, advice]
 }
+
+const ADDED_TO_LIST = 'The address was added to the suppression list, so it is sent no further email.'
 
 /** Ends a text that may already end with a full stop. */
 function sentence(text: string): string {

@@ -247,6 +247,15 @@ test('a summary names the host, the phase, the blocklist and the time of the nex
   assert.match(explained(listed).summary, 'which is listed by Spamhaus')
 })
 
+test('a bounce that suppresses the address says so, any other does not', () => {
+  const gone = explained(refused('rcpt', '550 5.1.1 no such user'))
+  const added = 'The address was added to the suppression list, so it is sent no further email.'
+  assert.is(gone.action, `Check the address for typos. ${added}`)
+  assert.is(explained(refused('rcpt', '550 5.2.1 The account is disabled')).action, added)
+  const spam = explained(refused('final-dot', '554 5.7.1 Message looks like spam'))
+  assert.is(spam.action, 'Change the content, or check its links.')
+})
+
 test('an expired delivery keeps its last reason', () => {
   const failure = {
     kind: 'network',

@@ -67,7 +67,7 @@ interface RecipientRowProps {
 }
 
 function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
-  const { address, kind, status, explanation, mx_host, reply, transcripts } = recipient
+  const { address, kind, status, explanation, mx_host, reply, suppression, transcripts } = recipient
   const { label, tone } = EMAIL_WORDS[status]
   return (
     <div class="recipient stack">
@@ -83,9 +83,7 @@ function RecipientRow({ email, recipient, isOnly, reload }: RecipientRowProps) {
           {isOperator() && WAITING.has(status) && (
             <Link href={withQuery('/queue', { domain: domainIn(address) })}>View queue</Link>
           )}
-          {explanation.code === 'suppressed' && explanation.action && (
-            <Link href={withQuery('/suppressions', { q: address })}>View suppression</Link>
-          )}
+          {suppression && <Link href={withQuery('/suppressions', { q: address })}>View suppression</Link>}
           <WaitingActs {...{ email, recipient, reload }} />
         </span>
       </div>

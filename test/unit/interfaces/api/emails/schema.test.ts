@@ -42,7 +42,7 @@ async function viewOf(
   now: number,
 ) {
   const parts = (await findEmailParts(store, accountId, emailId, 0))!
-  return emailView(parts, await explainParts({ db: store.db, now }, parts))
+  return emailView(parts, await explainParts({ db: store.db, now }, parts), [])
 }
 
 /** An email to x@there.test that has been deferred once, in a region with or without feedback. */
