@@ -68,7 +68,7 @@ test('the review says who gets it and who is skipped, and shows the email to who
   await dialog().getByText('What is new', { exact: true }).waitFor()
   await dialog().getByText('Opens and clicks are not counted for here.example.').waitFor()
   await dialog().getByRole('link', { name: 'here.example' }).waitFor()
-  await dialog().getByText('1 link, no problems found').waitFor()
+  await dialog().getByText('1 link. It was not opened: open it once yourself.').waitFor()
   const letter = dialog().frameLocator('iframe.letter')
   await dialog().getByLabel('Search contacts').fill('ben@')
   await letter.getByText('Hello Ben').waitFor()

@@ -14,6 +14,7 @@ import { Facts } from '../components/show.tsx'
 import { When } from '../components/when.tsx'
 import { attachmentWords, NO_UNSUBSCRIBE_WORDS, untrackedWords } from '../labels/broadcasts.ts'
 import { plainWords } from '../labels/faults.ts'
+import { linksToOpen, linksWords } from '../labels/links.ts'
 import { mailboxesIn } from '../labels/mailboxes.ts'
 import { count, counted } from '../labels/numbers.ts'
 import { RecipientCount, useAudienceWords, useRecipients, useUntracked } from './broadcast-audience.tsx'
@@ -233,16 +234,13 @@ function AsReceived({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
   )
 }
 
-function Links({ links }: Pick<BroadcastLint, 'links'>) {
-  const faulty = links.filter(({ message }) => message !== null)
-  if (links.length === 0) return <p class="quiet">The email has no links.</p>
+function Links({ links: all }: Pick<BroadcastLint, 'links'>) {
+  const links = linksToOpen(all)
+  if (all.length === 0) return <p class="quiet">The email has no links.</p>
+  if (links.length === 0) return <p class="quiet">The email has no links to open.</p>
   return (
     <details>
-      <summary>
-        {counted(links.length, 'link')},{' '}
-        {faulty.length === 0 ? 'no problems found' : `${faulty.length} with problems`}
-      </summary>
-      <p class="quiet">Links are not opened: open them once yourself to see that they work.</p>
+      <summary>{linksWords(links)}</summary>
       <ul class="stack stack-tight">
         {links.map(({ url, line, message }) => (
           <li key={`${line} ${url}`}>
