@@ -162,6 +162,7 @@ test('one file chooses the database, and nothing else knows which it is', () => 
  */
 const SHARED_WITH_WEB = [
   'src/pipeline/accept/message-limits.ts',
+  'src/pipeline/broadcasts/inert-links.ts',
   'src/pipeline/broadcasts/names.ts',
   'src/pipeline/broadcasts/starter.ts',
   'src/protocols/mime/html/text-part.ts',

@@ -197,14 +197,15 @@ export class Broadcasts {
 
   /** Renders the broadcast for a contact of its audience; null for an unknown reader. */
   async preview(accountId: Id, id: Id, contactId: Id | null): Promise<Preview | Refusal | undefined> {
-    const { db } = this.#options
+    const { db, linkBase } = this.#options
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
     const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
     if (contactId && !contact) return UNKNOWN_CONTACT
     const placeholders = await placeholdersOf(db, broadcast)
-    const email = contact ? contact.email : UNKNOWN_ADDRESS
-    const sample = sampleOf(broadcast, email, contact ?? undefined, placeholders)
+    const address = contact ? contact.email : UNKNOWN_ADDRESS
+    const reader = { address, contact: contact ?? undefined, linkBase: linkBase.url }
+    const sample = sampleOf(broadcast, reader, placeholders)
     return { ...sample, attachments: broadcast.attachments }
   }
 
@@ -295,7 +296,7 @@ async function sendTest(
   id: Id,
   { to, contactId }: { to: readonly Mailbox[]; contactId: Id | null },
 ): Promise<Accepted | Refusal | undefined> {
-  const { db, accept, preparation } = options
+  const { db, accept, preparation, linkBase } = options
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
   const chosen = contactId && (await findContact(db, broadcast, { id: contactId }))
@@ -306,12 +307,13 @@ async function sendTest(
   const submissions = []
   for (const recipient of to) {
     const contact = chosen ?? (await findContact(db, broadcast, { email: foldAddress(recipient.address) }))
+    const reader = { address: chosen?.email ?? recipient.address, contact, linkBase: linkBase.url }
     submissions.push(
       newSubmission({
         from: from!,
         to: [recipient],
         replyTo: parseStoredMailboxes(broadcast.replyToList),
-        ...sampleOf(broadcast, chosen?.email ?? recipient.address, contact, placeholders),
+        ...sampleOf(broadcast, reader, placeholders),
         attachments,
         tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
       }),

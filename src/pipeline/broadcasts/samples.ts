@@ -7,6 +7,7 @@ import { builtInOf } from '../../resources/templates/variables.ts'
 import type { ContactRow } from '../../store/model/schema.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 import { valueFinder } from './emails.ts'
+import { inertLinks } from './inert-links.ts'
 import { type Placeholders, resolvedContent } from './placeholders.ts'
 
 export interface Sample {
@@ -17,37 +18,38 @@ export interface Sample {
 
 export type SampleContact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
 
-/** Links of a sample. They have no effect, so that a test does not unsubscribe a contact. */
-const INERT_LINK = '#unsubscribe'
-const INERT_VIEW = '#view'
+interface Reader {
+  address: string
+  /** Undefined for a reader of whom only the address is known. */
+  contact: SampleContact | undefined
+  /** Base URL of the links that each recipient has. */
+  linkBase: string
+}
 
-/** @param contact is undefined for a reader of whom only the address is known */
-export function sampleOf(
-  broadcast: StoredBroadcast,
-  address: string,
-  contact: SampleContact | undefined,
-  placeholders: Placeholders,
-): Sample {
-  const { id } = broadcast
+/** The links to unsubscribe and to the browser have no effect, so that a test unsubscribes nobody. */
+export function sampleOf(broadcast: StoredBroadcast, reader: Reader, placeholders: Placeholders): Sample {
+  const { address, contact } = reader
   const template = compileTemplate(resolvedContent(broadcast, placeholders))
   const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
   const valueFor = valueFinder(contact ?? nobody)
-  const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))
+  const values = template.variables.map(
+    ({ name }) => builtInValue(name, reader, broadcast.id) ?? valueFor(name),
+  )
   const filled = fillTemplate(template, values, PERSONAL_CHARACTERS_MAX)
   if (!filled.ok) throw new Error('a broadcast makes more than the limits of its parts allow')
   return { subject: filled.subject ?? '', html: filled.html, text: filled.text }
 }
 
-function builtInValue(name: string, address: string, id: Id): string | undefined {
+function builtInValue(name: string, { address, linkBase }: Reader, id: Id): string | undefined {
   switch (builtInOf(name)) {
     case 'email':
       return address
     case 'broadcast_id':
       return wireId('brd', id)
     case 'unsubscribe_url':
-      return INERT_LINK
+      return inertLinks(linkBase).unsubscribe
     case 'view_in_browser_url':
-      return INERT_VIEW
+      return inertLinks(linkBase).view
     default:
       return undefined
   }

@@ -111,7 +111,24 @@ test('a subject with the link is refused, and a test email has one that leads no
     subject: 'x',
     text: '[{{view_in_browser_url}}]',
   })
-  assert.is((await call('GET', `/broadcasts/${draft.id}/preview`)).text, '[#view]')
+  assert.is((await call('GET', `/broadcasts/${draft.id}/preview`)).text, `[${mailhorn.baseUrl}/v/preview]`)
+})
+
+test('the text of previews and test emails shows the unsubscribe link, which has no effect', async () => {
+  // given: a broadcast whose text is derived from its HTML
+  const html = '<p>Our spring sale begins on Monday.</p><p><a href="{{unsubscribe_url}}">Unsubscribe</a></p>'
+  const body = { audience_id: audience, from: 'ann@here.example', subject: 'Spring', html }
+  const { id } = await call('POST', '/broadcasts', body)
+
+  // when
+  const { text } = await call('GET', `/broadcasts/${id}/preview`)
+  const { emails } = await call('POST', `/broadcasts/${id}/test`, { to: ['ben@there.example'] })
+
+  // then
+  const link = `${mailhorn.baseUrl}/u/preview`
+  assert.match(text, `Unsubscribe (${link})`)
+  assert.match((await call('GET', `/emails/${emails[0].id}`)).html, `href="${link}"`)
+  assert.is((await visit(link)).status, 404)
 })
 
 test('an email that is no longer kept says so, and a forged link is no link', async () => {

@@ -1,4 +1,5 @@
 /** Editor of a broadcast draft: recipients, sender, content, files, and a preview for one of its contacts. */
+import { inertLinks } from '../../../../pipeline/broadcasts/inert-links.ts'
 import { nameAfter } from '../../../../pipeline/broadcasts/names.ts'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
@@ -178,7 +179,8 @@ function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean
 
 function valueFor(name: string, contact: Contact | undefined): string | undefined {
   const builtIn = builtInOf(name)
-  if (builtIn === 'unsubscribe_url' || builtIn === 'view_in_browser_url') return '#'
+  if (builtIn === 'unsubscribe_url') return inertLinks(location.origin).unsubscribe
+  if (builtIn === 'view_in_browser_url') return inertLinks(location.origin).view
   if (builtIn === 'broadcast_id' || !contact) return undefined
   if (builtIn) return contact[builtIn] ?? undefined
   const key = [name, propertyOf(name)].find(known => Object.hasOwn(contact.properties, known))
