@@ -174,6 +174,21 @@ test('a draft is tried as another contact, looked at on a phone and in the dark,
   await until(async () => (await call('GET', `/broadcasts/${copy.id}`)).name === 'Try me again')
 })
 
+test('what is written in a broadcast becomes a template', async () => {
+  const { id } = await draftOf('Spring', { name: 'Spring issue' })
+  await goTo(`/broadcasts/${id}`)
+  await page.getByLabel('Text', { exact: true }).fill('Hello {{first_name|you}}')
+  await button('Save as template').click()
+  await page.getByText('Template created. This is the template.').waitFor()
+  await page.waitForURL(/\/templates\/tpl_/)
+  const template = await call('GET', `/templates/${page.url().split('/').at(-1)}`)
+  const { html } = await call('GET', `/broadcasts/${id}`)
+  assert.equal(
+    [template.name, template.subject, template.html, template.text],
+    ['Spring issue', 'Spring', html, 'Hello {{first_name|you}}'],
+  )
+})
+
 test('a broadcast is spread over hours, and its speed is changed while it is sent', async () => {
   const { id } = await draftOf('Slowly')
   await goTo(`/broadcasts/${id}`)

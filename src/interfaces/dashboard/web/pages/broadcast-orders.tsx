@@ -1,9 +1,10 @@
-/** What is done with a stored broadcast: duplicate it, change its rate, pause, resume or cancel it. */
+/** Acts on a stored broadcast: duplicate, make a template of it, change its rate, pause, resume, cancel. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { nameOfSubject } from '../../../../pipeline/broadcasts/names.ts'
 import { ApiError, call } from '../api/client.ts'
 import type { Loaded } from '../api/load.ts'
-import type { Broadcast } from '../api/types.ts'
+import type { Broadcast, Template } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
 import { confirm, FormDialog, useAct } from '../components/dialog.tsx'
 import { Failure, say } from '../components/feedback.tsx'
@@ -39,6 +40,46 @@ export function Duplicate({ broadcast: { id }, isBusy = false, before = copy => 
         Duplicate
       </Button>
       {duplicate.error && <Failure error={duplicate.error} act="The broadcast was not duplicated" />}
+    </>
+  )
+}
+
+interface SaveAsTemplateProps extends Omit<DuplicateProps, 'before'> {
+  /** Saves what is being written, and goes on with what is stored then. */
+  before?: (save: (saved: Broadcast) => void) => void
+}
+
+/** Makes a template with the stored content, and leads to it. */
+export function SaveAsTemplate({ broadcast, isBusy = false, before }: SaveAsTemplateProps) {
+  const [, navigate] = useLocation()
+  const [error, setError] = useState<ApiError>()
+  const [isSaving, setSaving] = useState(false)
+  const save = async ({ name, subject, html, text }: Broadcast) => {
+    setError(undefined)
+    setSaving(true)
+    try {
+      const content = { subject, ...(html !== null && { html }), ...(text !== null && { text }) }
+      const template = await call<Template>('POST', '/templates', {
+        name: name || nameOfSubject(subject),
+        ...content,
+      })
+      say('Template created. This is the template.')
+      navigate(`/templates/${template.id}`)
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      setError(failure)
+      setSaving(false)
+    }
+  }
+  return (
+    <>
+      <Button
+        disabled={isBusy || isSaving}
+        onClick={() => (before ? before(saved => void save(saved)) : void save(broadcast))}
+      >
+        Save as template
+      </Button>
+      {error && <Failure error={error} act="The template was not created" />}
     </>
   )
 }

@@ -16,7 +16,7 @@ import { counted } from '../labels/numbers.ts'
 import { fullTime, onDayAtTime, timeZone } from '../labels/time.ts'
 import { BroadcastDraft } from './broadcast-draft.tsx'
 import { type BroadcastEdit, isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
-import { Duplicate, Orders } from './broadcast-orders.tsx'
+import { Duplicate, Orders, SaveAsTemplate } from './broadcast-orders.tsx'
 import { BroadcastResults } from './broadcast-results.tsx'
 import { keepFormerTime } from './former-time.ts'
 import { ReviewBroadcast, TestBroadcast } from './send-broadcast.tsx'
@@ -102,6 +102,13 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
           isBusy={isSaving}
           before={copy =>
             edit.afterSaving('Nothing was duplicated, because the changes could not be saved', copy)
+          }
+        />
+        <SaveAsTemplate
+          broadcast={broadcast}
+          isBusy={isSaving}
+          before={save =>
+            edit.afterSaving('No template was created, because the changes could not be saved', save)
           }
         />
         <Button disabled={isSaving} onClick={() => openFor('test')}>
@@ -344,6 +351,7 @@ function BegunBroadcast({ broadcast, put }: BroadcastProps) {
           />
         )}
         <Duplicate broadcast={broadcast} />
+        <SaveAsTemplate broadcast={broadcast} />
         <Orders broadcast={broadcast} put={put} />
       </Head>
       {error && (
