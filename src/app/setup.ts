@@ -4,9 +4,8 @@ import { type Config, changedConfig } from '../config/config.ts'
 import { DEFAULT_MAIL_HOST } from '../config/schema.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { type SetupRoutesOptions, setupRoutes } from '../interfaces/api/setup/routes.ts'
-import { publicOnesOf } from '../interfaces/setup/answers.ts'
+import { privateOnesOf, publicOnesOf } from '../interfaces/setup/answers.ts'
 import type { RunMode } from '../interfaces/setup/own-name.ts'
-import { isWildcard } from '../lib/host-port.ts'
 import type { AppContext } from './context.ts'
 import { interfaceAddresses } from './dns.ts'
 import { examineHost } from './doctor.ts'
@@ -28,11 +27,13 @@ export function setupRoutesOf(
 /** Returns the answers that lead to the configuration. Without addresses, it has those of the host. */
 function answersIn({ mailHost, dns, acme, http }: Config, assigned: string[]) {
   const addresses = dns.addresses.length > 0 ? [...dns.addresses] : publicOnesOf(assigned).found
-  const hosts = [...new Set(dns.listen.map(({ host }) => host))]
   return {
     mail_host: mailHost === DEFAULT_MAIL_HOST ? null : mailHost,
     addresses,
-    private_addresses: hosts.filter(host => !addresses.includes(host) && !isWildcard(host)),
+    private_addresses: privateOnesOf(
+      dns.listen.map(({ host }) => host),
+      addresses,
+    ),
     contact: acme.email || null,
     https: http.tlsListen === null && http.trustedProxies.length > 0 ? ('proxy' as const) : ('own' as const),
     run: runMode(),

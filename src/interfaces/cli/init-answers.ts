@@ -6,9 +6,9 @@ import {
   ownNameOf,
   publicOnesOf,
   RUN_MODES,
-  readAddresses,
   readContact,
   readHost,
+  readPrivateAddresses,
   readPublicAddresses,
 } from '../setup/answers.ts'
 import type { OwnName, RunMode } from '../setup/own-name.ts'
@@ -48,8 +48,7 @@ export async function initAnswers(input: CommandInput): Promise<InitAnswers> {
     read: readContact,
   })
   const named = values['private-address']
-  const privateAddresses =
-    typeof named === 'string' ? usageOf(() => readAddresses('private_addresses', named)) : undefined
+  const privateAddresses = typeof named === 'string' ? usageOf(() => readPrivateAddresses(named)) : undefined
   return { own: ownNameOf({ host, addresses, privateAddresses, email, https }, assigned), run }
 }
 

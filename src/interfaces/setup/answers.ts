@@ -4,7 +4,8 @@
  */
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
+import { isWildcard } from '../../lib/host-port.ts'
+import { isGlobalUnicast, isLoopback } from '../../protocols/dns/address-safety.ts'
 import { parseMailbox } from '../../protocols/smtp/address.ts'
 import type { OwnName } from './own-name.ts'
 
@@ -99,6 +100,27 @@ export function readPublicAddresses(text: string): string[] {
   throw new AnswerFault(
     'addresses',
     `${wrong} is not a public address; behind NAT, name the public address here, and this one as the private address`,
+  )
+}
+
+/**
+ * Reads addresses of network interfaces behind NAT. Nothing from the internet arrives at a loopback address.
+ * @throws AnswerFault
+ */
+export function readPrivateAddresses(text: string): string[] {
+  const addresses = readAddresses('private_addresses', text)
+  const wrong = addresses.find(isLoopback)
+  if (wrong === undefined) return addresses
+  throw new AnswerFault(
+    'private_addresses',
+    `${wrong} is a loopback address, at which other hosts cannot reach this one; name the address of a network interface, or none`,
+  )
+}
+
+/** Returns the listeners that are private addresses of this host: not public, not all addresses, not loopback. */
+export function privateOnesOf(listening: readonly string[], addresses: readonly string[]): string[] {
+  return [...new Set(listening)].filter(
+    host => !addresses.includes(host) && !isWildcard(host) && !isLoopback(host),
   )
 }
 

@@ -63,6 +63,13 @@ test('the plan has the settings, commands and records that mailhorn init prints'
     { name: 'mail.here.example.', type: 'NS', value: 'ns2.mail.here.example.' },
     { name: 'ns1.mail.here.example.', type: 'A', value: '203.0.113.7' },
   ])
+  const listen = ({ body }: { body: { settings: { name: string; value: string }[] } }) =>
+    body.settings.find(({ name }) => name === 'MAILHORN_DNS_LISTEN')!.value
+  assert.is(
+    listen(await post('/setup/plan', { ...ANSWERS, private_addresses: [] })),
+    listen(await post('/setup/plan', ANSWERS)),
+    'an empty list is the default',
+  )
   assert.match(body.firewall, /^ufw allow 25,53,80,443,465,587\/tcp && ufw allow 53\/udp$/m)
   const docker = await post('/setup/plan', { ...ANSWERS, run: 'docker', mail_host: 'here.example' })
   assert.is(docker.body.restart, 'docker compose up -d')
@@ -74,6 +81,7 @@ for (const [change, path, message] of [
   [{ addresses: ['10.0.0.5'] }, 'addresses', /10\.0\.0\.5 is not a public address; behind NAT/],
   [{ addresses: [] }, 'addresses', /Missing `addresses`|at least/],
   [{ private_addresses: ['10.0.0'] }, 'private_addresses', /"10\.0\.0" is not an IP address/],
+  [{ private_addresses: ['::1'] }, 'private_addresses', /::1 is a loopback address/],
   [{ contact: 'ops' }, 'contact', /"ops" is not an email address/],
   [{ run: 'podman' }, 'run', /podman/],
 ] as const)

@@ -6,9 +6,9 @@ import {
   type Answers,
   HTTPS_MODES,
   RUN_MODES,
-  readAddresses,
   readContact,
   readHost,
+  readPrivateAddresses,
   readPublicAddresses,
 } from '../../setup/answers.ts'
 import { firewallCommands, hostWarning, RESTART, settingsPlace } from '../../setup/guide.ts'
@@ -82,7 +82,7 @@ export function readAnswers(body: unknown): GivenAnswers {
     return {
       host: readHost(mailHost),
       addresses: readPublicAddresses(addresses.join()),
-      privateAddresses: privateAddresses && readAddresses('private_addresses', privateAddresses.join()),
+      privateAddresses: privateAddresses && readPrivateAddresses(privateAddresses.join()),
       email: readContact(contact),
       ...{ https, run },
     }

@@ -163,6 +163,7 @@ for (const [args, message] of [
   ],
   [[...ARGUMENTS.slice(0, 3), '--address', '::1'], '--address: ::1 is not a public address'],
   [[...ARGUMENTS, '--private-address', '10.0.0'], '--private-address: "10.0.0" is not an IP address'],
+  [[...ARGUMENTS, '--private-address', '127.0.0.1'], '--private-address: 127.0.0.1 is a loopback address'],
 ] as [string[], string][])
   test(`init ${args.join(' ')}: without a terminal it is a usage error`, async () => {
     const { code, err, examined } = await init(args)
