@@ -43,7 +43,7 @@ export async function initAnswers(input: CommandInput): Promise<InitAnswers> {
   const addresses = await publicAddresses(input, assigned)
   const email = await answer(input, {
     argument: values.contact,
-    question: "Contact address for the certificate authority, Let's Encrypt",
+    question: "Your email address, for the certificate authority, Let's Encrypt, and for alerts",
     missing: '--contact',
     read: readContact,
   })

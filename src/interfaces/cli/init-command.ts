@@ -36,7 +36,8 @@ export const initCommand: CliCommand = {
   --address <ip>,…          Public addresses; by default those of the network interfaces.
   --private-address <ip>,…  Addresses of the network interfaces behind NAT (AWS, Google Cloud, Azure); by default the
                             private ones, if the public addresses are not assigned to an interface.
-  --contact <email>         Contact address for the certificate authority, Let's Encrypt.
+  --contact <email>         Contact address for the certificate authority, Let's Encrypt, and the address of the first
+                            user, who gets alerts.
   --https own|proxy         Whether Mailhorn serves HTTPS itself (default), or a reverse proxy on this host.
   --run <mode>              package: installed from an archive or .deb (default); docker: with Docker Compose;
                             checkout: with npm.

@@ -12,7 +12,7 @@ export interface OwnName {
   localAddresses: readonly string[]
   /** Addresses from which mail is sent; the operating system chooses if absent. */
   sourceAddresses?: readonly string[]
-  /** Contact address for the certificate authority. */
+  /** Contact address for the certificate authority, and address of the first user, who is told of alerts. */
   email: string
   /** `own`: the service serves HTTPS itself. `proxy`: a reverse proxy on the same server does. */
   https: 'own' | 'proxy'
@@ -38,6 +38,7 @@ export function settingsOf(own: OwnName, run: RunMode = 'checkout'): [name: stri
     ...(https === 'own' ? [] : [['MAILHORN_HTTP_TRUSTED_PROXIES', '127.0.0.1,::1'] as [string, string]]),
     ['MAILHORN_ACME_ENABLED', 'true'],
     ['MAILHORN_ACME_EMAIL', email],
+    ['MAILHORN_ADMIN_EMAIL', email],
     ['MAILHORN_DNS_ADDRESSES', addresses.join(',')],
     ...(sourceAddresses.length > 0
       ? [['MAILHORN_DELIVERY_SOURCE_IPS', sourceAddresses.join(',')] as [string, string]]

@@ -64,7 +64,9 @@ export const answersSchema = z.object({
     description:
       'Addresses of the network interfaces behind NAT; by default the private ones, if the public addresses are not assigned to an interface.',
   }),
-  contact: textInput.meta({ description: 'Contact address for the certificate authority.' }),
+  contact: textInput.meta({
+    description: 'Contact address for the certificate authority, and of the first user.',
+  }),
   https: httpsSchema.default('own'),
   run: runSchema.default('package'),
 })

@@ -72,6 +72,7 @@ test('init: everything that has to be set up is printed, and the settings are th
   for (const line of [
     'MAILHORN_MAIL_HOST=mail.example.com',
     'MAILHORN_DNS_LISTEN=203.0.113.7:53',
+    'MAILHORN_ADMIN_EMAIL=ops@example.com',
     'MAILHORN_ADMIN_CREDENTIALS_FILE=first-credentials',
     'ufw allow 25,53,80,443,465,587/tcp && ufw allow 53/udp',
     'mail.example.com.  NS  ns1.mail.example.com.',
