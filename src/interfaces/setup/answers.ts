@@ -117,7 +117,7 @@ export function readPrivateAddresses(text: string): string[] {
   )
 }
 
-/** Returns the listeners that are private addresses of this host: not public, not all addresses, not loopback. */
+/** Returns the private addresses among those that are listened on: neither public, wildcard nor loopback ones. */
 export function privateOnesOf(listening: readonly string[], addresses: readonly string[]): string[] {
   return [...new Set(listening)].filter(
     host => !addresses.includes(host) && !isWildcard(host) && !isLoopback(host),

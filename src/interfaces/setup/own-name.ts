@@ -12,7 +12,7 @@ export interface OwnName {
   localAddresses: readonly string[]
   /** Addresses from which mail is sent; the operating system chooses if absent. */
   sourceAddresses?: readonly string[]
-  /** Contact address for the certificate authority, and address of the first user, who is told of alerts. */
+  /** Contact address for the certificate authority, and of the first user. */
   email: string
   /** `own`: the service serves HTTPS itself. `proxy`: a reverse proxy on the same server does. */
   https: 'own' | 'proxy'
