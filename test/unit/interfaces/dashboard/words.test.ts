@@ -69,9 +69,20 @@ test('percent: precision depends on the value', () => {
 })
 
 test('TLS label: encryption and verification are described', () => {
-  assert.match(securityWords(null, 'none'), /^not encrypted/)
+  const plain = (...phases: [phase: string, reply: string | null][]) =>
+    securityWords({
+      ...{ tls: null, policy: 'none' },
+      phases: phases.map(([phase, reply]) => ({ phase, reply })),
+    })
+  const offersNone = 'not encrypted: the server does not offer STARTTLS'
+  assert.is(plain(['connect', null], ['banner', '220 mx'], ['ehlo', '250 mx']), offersNone)
+  assert.is(plain(['mail', '250 OK']), offersNone, 'a connection that is used again')
+  assert.is(plain(['ehlo', '250 mx'], ['starttls', '454 later']), 'not encrypted')
+  assert.is(plain(), 'no connection')
+  assert.is(plain(['connect', null]), 'no connection')
+  assert.is(plain(['connect', null], ['banner', '554 no']), undefined)
   assert.is(
-    securityWords({ version: 'TLSv1.3', verified: true }, 'dane'),
+    securityWords({ tls: { version: 'TLSv1.3', verified: true }, policy: 'dane', phases: [] }),
     'TLS 1.3, verified certificate, required by DANE',
   )
 })

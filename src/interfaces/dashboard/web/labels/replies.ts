@@ -26,9 +26,26 @@ export function phaseMeaning(phase: string): string | undefined {
   return PHASES[phase]?.[1]
 }
 
-/** Describes the TLS state of a connection. */
-export function securityWords(tls: { version: string; verified: boolean } | null, policy: string): string {
-  if (!tls) return 'not encrypted: the server does not offer STARTTLS'
+interface HostTalk {
+  tls: { version: string; verified: boolean } | null
+  policy: string
+  phases: readonly { phase: string; reply: string | null }[]
+}
+
+/**
+ * Describes the TLS state of a connection; undefined if no session was opened, since a host tells its extensions
+ * in the reply to EHLO only. A connection that is used again begins at MAIL FROM.
+ */
+export function securityWords({ tls, policy, phases }: HostTalk): string | undefined {
+  if (!tls) {
+    if (phases.every(({ phase }) => phase === 'connect')) return 'no connection'
+    const isOpened = phases.some(({ phase, reply }) =>
+      phase === 'ehlo' ? reply !== null : phase !== 'connect' && phase !== 'banner',
+    )
+    if (!isOpened) return undefined
+    const isTried = phases.some(({ phase }) => phase === 'starttls' || phase === 'tls')
+    return isTried ? 'not encrypted' : 'not encrypted: the server does not offer STARTTLS'
+  }
   const by = policy === 'dane' ? ', required by DANE' : policy === 'mta-sts' ? ', required by MTA-STS' : ''
   const version = tls.version.replace('TLSv', 'TLS ')
   return `${version}, ${tls.verified ? 'verified certificate' : 'unverified certificate (normal for SMTP)'}${by}`

@@ -165,8 +165,8 @@ function Transcript({ attempt }: { attempt: Attempt }) {
       {hosts.map(host => (
         <details class="talk" key={`${host.host} ${host.ip}`} open={hosts.length === 1}>
           <summary>
-            <Icon name="destinations" size={13} /> {host.host} ({host.ip}),{' '}
-            {securityWords(host.tls, host.policy)}
+            <Icon name="destinations" size={13} />{' '}
+            {[`${host.host} (${host.ip})`, securityWords(host)].filter(Boolean).join(', ')}
           </summary>
           {host.tls_fallback && <p class="small quiet">Sent without encryption: {host.tls_fallback}</p>}
           <table>
