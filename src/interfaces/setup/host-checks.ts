@@ -63,7 +63,7 @@ export function freePorts(listeners: readonly PlannedListener[], isRunning = fal
             good(
               check,
               null,
-              `Ports ${ports.join(', ')} are free${isRunning ? ', or used by the running service' : ''}.`,
+              `Ports ${ports.join(', ')} are free on this host${isRunning ? ', or used by the running service' : ''}. Whether firewalls let connections through cannot be checked from here.`,
             ),
           ]
     },

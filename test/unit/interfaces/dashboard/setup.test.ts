@@ -39,6 +39,8 @@ test('a step is done unless one of its checks fails or all are unknown; warnings
   ])
   const partly = reportOf({ reverse_name: 'ok', blocklist: 'unknown' })
   assert.is(stateOf('provider', plan(true), partly)!.isDone, true)
+  const { isDone, label } = stateOf('firewall', plan(true), reportOf({ ports: 'ok', inbound_mail: 'ok' }))!
+  assert.equal([isDone, label], [false, 'Cannot be checked from here'], 'free ports are no open firewall')
   assert.is(
     stateOf('server', plan(true), undefined),
     undefined,

@@ -19,6 +19,7 @@ import { startZone } from '../../../kit/zone.ts'
 const test = suite('setup: checks of the host')
 const MAIL_HOST = 'mail.example.com'
 const ADDRESS = '203.0.113.7'
+const UNSEEN = 'Whether firewalls let connections through cannot be checked from here.'
 
 async function check({ examine }: Examination) {
   const findings = await examine(new AbortController().signal)
@@ -52,11 +53,11 @@ test('ports: those that another program uses are found, by TCP and by UDP', asyn
     [
       'ok',
       null,
-      `Ports ${[tcp, udp].sort((a, b) => a - b).join(', ')} are free, or used by the running service.`,
+      `Ports ${[tcp, udp].sort((a, b) => a - b).join(', ')} are free on this host, or used by the running service. ${UNSEEN}`,
     ],
   ])
   const free = [{ host: '127.0.0.1', port: 0, transport: 'tcp' as const }]
-  assert.equal(await check(freePorts(free)), [['ok', null, 'Ports 0 are free.']])
+  assert.equal(await check(freePorts(free)), [['ok', null, `Ports 0 are free on this host. ${UNSEEN}`]])
   const elsewhere = [{ host: ADDRESS, port: 0, transport: 'udp' as const }]
   assert.equal(await check(freePorts(elsewhere)), [
     ['failed', `${ADDRESS}:0 (UDP)`, 'This host does not have the address.'],

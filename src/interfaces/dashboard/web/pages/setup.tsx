@@ -219,14 +219,18 @@ const STEPS = [
 ] as const satisfies readonly (readonly [SetupStep, string, unknown])[]
 
 /**
- * When the page is opened again, the first step that is not done is open. Otherwise the first step stays
+ * When the page is opened again, the first step is open that is not done and can be checked. Otherwise the first step stays
  * open, since the keyboard is in it.
  */
 function LaterSteps({ checked, isBegun, contact, check }: LaterStepsProps) {
   const { plan, report } = checked
   const opened = useRef<string>()
   if (isBegun && report && opened.current === undefined)
-    opened.current = STEPS.find(([step]) => !stateOf(step, plan, report)?.isDone)?.[0] ?? 'email'
+    opened.current =
+      STEPS.find(([step]) => {
+        const state = stateOf(step, plan, report)
+        return !state?.isDone && !(step === 'firewall' && state?.tone === 'none')
+      })?.[0] ?? 'email'
   return (
     <>
       {STEPS.map(([step, title, Content], i) => {
