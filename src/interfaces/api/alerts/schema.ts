@@ -90,6 +90,10 @@ export const alertSchema = z
       description:
         'Whether the condition lasts, for `disk-space`, `disk-sync`, `certificate-expiry`, `clock` and `backup`; null for the others.',
     }),
+    ended_at: timeSchema.nullable().meta({
+      description:
+        'Time at which the condition of such an alert ended; null while it lasts, and for the others.',
+    }),
     silence: silenceSchema.nullable().meta({
       description: 'Silence that keeps the alert from being sent now; null when it is not silenced.',
     }),
@@ -165,6 +169,7 @@ export function alertView(
     domain: domain === '' ? null : domain,
     reply,
     active: isLastingKind(kind) ? endedAt === null : null,
+    ended_at: isLastingKind(kind) ? timestamp(endedAt ?? null) : null,
     silence: silence ? silenceView(silence) : null,
     created_at: timestamp(raisedAt),
   }

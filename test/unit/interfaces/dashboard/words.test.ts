@@ -7,6 +7,7 @@ import type {
 } from '../../../../src/interfaces/dashboard/web/api/types.ts'
 import {
   aboutWords,
+  alertState,
   alertWords,
   silenceWords,
 } from '../../../../src/interfaces/dashboard/web/labels/alerts.ts'
@@ -153,6 +154,10 @@ test('alerts: a silenced one says until when and by whom, also on the overview',
   const words = `silenced until ${exactTime(until)} by root@ops.example`
   assert.is(silenceWords(alert), words)
   assert.is(silenceWords({ silence: null }), undefined)
+  const over = { kind: 'disk-space', ended_at: until } as const
+  assert.is(alertState({ ...over, silence: null }), `Ended ${exactTime(until)}.`)
+  assert.is(alertState({ ...over, silence: alert.silence }), `Ended ${exactTime(until)}, ${words}.`)
+  assert.match(alertState({ ...over, ended_at: null, silence: null }), /^Free disk space/)
   assert.equal(
     concernsOf({ alerts: [alert] }).map(({ text }) => text),
     [`A mailbox provider reports a poor IP reputation (outlook; ${words}).`],

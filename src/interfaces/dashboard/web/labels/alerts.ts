@@ -104,6 +104,17 @@ export function aboutWords({ provider, domain, account_id, account_name, source_
   return [known, domain, account, source_ip && `from ${source_ip}`].filter(Boolean).join(', ')
 }
 
+/** Says when an alert ended and until when it is silenced, or how to fix it. */
+export function alertState(alert: Pick<Alert, 'kind' | 'ended_at' | 'silence'>): string {
+  const silence = silenceWords(alert)
+  const parts = [alert.ended_at && `ended ${exactTime(alert.ended_at)}`, silence].filter(Boolean)
+  return parts.length > 0 ? `${capitalized(parts.join(', '))}.` : alertWords(alert).fix
+}
+
+function capitalized(words: string): string {
+  return `${words[0]!.toUpperCase()}${words.slice(1)}`
+}
+
 /** Says until when an alert is silenced, and by whom; undefined when it is not. */
 export function silenceWords({ silence }: Pick<Alert, 'silence'>): string | undefined {
   return silence ? `silenced until ${exactTime(silence.until)} by ${silence.created_by}` : undefined

@@ -9,7 +9,7 @@ import { confirm, Dialog, FormDialog, useAct } from '../components/dialog.tsx'
 import { Failure, say } from '../components/feedback.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { Facts, Mark } from '../components/show.tsx'
-import { aboutWords, alertWords, silenceWords } from '../labels/alerts.ts'
+import { aboutWords, alertState, alertWords } from '../labels/alerts.ts'
 import { emailsAt } from '../labels/places.ts'
 import { exactTime } from '../labels/time.ts'
 
@@ -77,7 +77,7 @@ function columnsOf(reload: () => void, onSilence: (alert: Alert) => void): Colum
     {
       head: 'Alert',
       text: alert => alertWords(alert).what,
-      second: alert => silenceSentence(alert) ?? alertWords(alert).fix,
+      second: alertState,
     },
     { head: 'About', width: '15%', isExtra: true, text: aboutWords },
     { head: 'Server reply', width: '18%', isExtra: true, text: ({ reply }) => reply },
@@ -107,11 +107,6 @@ function columnsOf(reload: () => void, onSilence: (alert: Alert) => void): Colum
       248,
     ),
   ]
-}
-
-function silenceSentence(alert: Alert): string | undefined {
-  const words = silenceWords(alert)
-  return words && `${words[0]!.toUpperCase()}${words.slice(1)}.`
 }
 
 function endSilence(
