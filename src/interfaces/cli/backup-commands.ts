@@ -58,7 +58,8 @@ export const backupCliCommands: CliCommand[] = [
         secret: values['with-secret-key'] === true ? secretToSeal(settings) : null,
       }
       const made = await createBackup(options, clock)
-      return madeResult(made, location.kind === 'sqlite' ? 'data directory' : 'database')
+      const filesAre = location.kind === 'sqlite' ? 'data directory' : 'database'
+      return madeResult(made, filesAre, keyWords(options, settings))
     },
   },
   {
@@ -109,10 +110,19 @@ function secretToSeal({ dataDir, secretKey, passphrase }: BackupSettings) {
   return { bytes, passphrase }
 }
 
+/** Says whether the backup has the secret key, without which its secrets cannot be decrypted. */
+function keyWords({ secret }: Pick<BackupOptions, 'secret'>, { secretKey }: BackupSettings): string {
+  if (secret) return 'Secret key: included, encrypted with the passphrase.'
+  return secretKey !== null
+    ? 'Secret key: not included, because it is the setting secret_key. Keep it with your other settings.'
+    : `Secret key: not included. Copy ${SECRET_FILE} to a safe place, or use --with-secret-key.`
+}
+
 /** @param filesAre where the service has its files */
 function madeResult(
   { path, databaseBytes, blobs, newBlobs, lostBlobs, removed, unrecorded }: MadeBackup,
   filesAre: string,
+  key: string,
 ): CliResult {
   const lost = lostBlobs.map(
     ({ name, fault }) => `File ${name} is ${fault} in the ${filesAre} and not in the backup.`,
@@ -120,6 +130,7 @@ function madeResult(
   const lines = [
     `Backup ${path}`,
     `Database: ${inMb(databaseBytes)} MB. Files: ${blobs.count} (${inMb(blobs.bytes)} MB), ${newBlobs} of them new.`,
+    key,
     ...removed.map(old => `Removed ${old}`),
     ...lost,
     ...(unrecorded === null
