@@ -97,7 +97,7 @@ async function run(line: readonly string[], deps: ProgramDeps): Promise<number> 
   if (first === 'version' || first === '--version') return say(deps, { text: deps.version }, false)
   if (first === 'serve') return say(deps, { text: SERVE_HELP }, false)
   const command = commandOf(args)
-  if (!command) throw new UsageError(unknown(args))
+  if (!command || isOtherSubcommand(command, args)) throw new UsageError(unknown(args))
   const { values, positionals } = readArguments(command, argumentsOf(command, args))
   if (values.help === true) return say(deps, { text: helpFor(command) }, false)
   let opened: (Installation & { close(): Promise<void> }) | undefined
@@ -153,11 +153,20 @@ function secondWord({ name }: CliCommand): string | undefined {
   return name.split(' ')[1]
 }
 
+/** Whether the second word can be no argument of the command, but another command of its group is meant. */
+function isOtherSubcommand({ name, positionals }: CliCommand, [first, second]: readonly string[]): boolean {
+  if (second === undefined || second.startsWith('-') || positionals !== undefined) return false
+  return name !== `${first} ${second}` && COMMANDS.some(other => other.name.startsWith(`${first} `))
+}
+
 function unknown(words: readonly string[]): string {
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
-  return family.length > 0
-    ? `${words[0]} requires a subcommand\n\n${family.map(helpFor).join('\n\n')}`
-    : `unknown command "${words[0]}"; see mailhorn help`
+  if (family.length === 0) return `unknown command "${words[0]}"; see mailhorn help`
+  const [group, given] = words
+  if (given === undefined || given.startsWith('-'))
+    return `${group} requires a subcommand\n\n${family.map(helpFor).join('\n\n')}`
+  const known = family.map(command => secondWord(command)).join(', ')
+  return `unknown subcommand "${given}" of ${group}; known are ${known}. See mailhorn help ${group}`
 }
 
 /** @throws UsageError */

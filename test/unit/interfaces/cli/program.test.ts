@@ -222,7 +222,7 @@ test('usage: each command wants as many arguments as its usage says', async t =>
     const { code, err } = await line(max + 1)
     assert.is(code, 2, name)
     // a second word may be no argument, but the name of another command of the family
-    assert.match(err, /unexpected argument "x"|requires a subcommand/, name)
+    assert.match(err, /unexpected argument "x"|unknown subcommand "x"/, name)
   }
   assert.equal(folders, [])
 })
@@ -258,7 +258,12 @@ for (const [args, says] of [
   [['usr'], /unknown command "usr"/],
   [['help', 'usr'], /unknown command "usr"/],
   [['user'], /user requires a subcommand[\s\S]+user create/],
-  [['user', 'drop'], /user requires a subcommand/],
+  [
+    ['user', 'drop'],
+    /unknown subcommand "drop" of user; known are list, create, password\. See mailhorn help user/,
+  ],
+  [['help', 'user', 'drop'], /unknown subcommand "drop" of user/],
+  [['user', '--json'], /user requires a subcommand/],
   [['user', 'create'], /missing argument[\s\S]+Usage: mailhorn user create/],
   [['user', 'create', 'a@b.c', 'd@e.f'], /unexpected argument "d@e\.f"/],
   [['user', 'create', 'a@b.c', '--operater'], /Unknown option '--operater'/],
@@ -266,7 +271,8 @@ for (const [args, says] of [
   [['user', 'create', 'a@b.c', '--account', 'x', '--new-account', 'y'], /cannot be combined/],
   [['user', 'create', 'a@b.c', '--operator=yes'], /does not take an argument/],
   [['user', 'list', 'x'], /unexpected argument "x"/],
-  [['queue', 'x'], /unexpected argument "x"/],
+  [['queue', 'x'], /unknown subcommand "x" of queue; known are show, retry, /],
+  [['domains', 'remove', 'a.test'], /unknown subcommand "remove" of domains; known are .*ban/],
   [['queue', '--limit', '0'], /--limit/],
   [['queue', '--limit', '1e3'], /--limit/],
   [['queue', 'retry'], /specify the domains/],
