@@ -239,7 +239,7 @@ function queueText({ at, totals, total, entries }: QueueView, page: CliPage): st
   const lines = [
     table(['DOMAIN', 'QUEUED', 'DEFERRED', 'IN PROGRESS', 'HELD', 'OLDEST', 'NEXT', 'REASON'], rows),
     '',
-    `${neverTried} queued, ${deferred} deferred, ${underWay} in progress, ${held} held, for ${total} domains.`,
+    `${neverTried} queued, ${deferred} deferred, ${underWay} in progress, ${held} held, for ${total === 1 ? '1 domain' : `${total} domains`}.`,
   ]
   const rest = more(page, entries.length, total)
   if (rest !== undefined) lines.push(rest)
