@@ -162,11 +162,11 @@ function isOtherSubcommand({ name, positionals }: CliCommand, [first, second]: r
 function unknown(words: readonly string[]): string {
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
   if (family.length === 0) return `unknown command "${words[0]}"; see mailhorn help`
-  const [group, given] = words
-  if (given === undefined || given.startsWith('-'))
+  const [group, subcommand] = words
+  if (subcommand === undefined || subcommand.startsWith('-'))
     return `${group} requires a subcommand\n\n${family.map(helpFor).join('\n\n')}`
   const known = family.map(command => secondWord(command)).join(', ')
-  return `unknown subcommand "${given}" of ${group}; known are ${known}. See mailhorn help ${group}`
+  return `unknown subcommand "${subcommand}" of ${group}; known are ${known}. See mailhorn help ${group}`
 }
 
 /** @throws UsageError */

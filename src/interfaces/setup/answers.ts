@@ -117,7 +117,7 @@ export function readPrivateAddresses(text: string): string[] {
   )
 }
 
-/** Returns the private addresses among those that are listened on: neither public, wildcard nor loopback ones. */
+/** Returns the private addresses that are listened on: neither public, wildcard nor loopback ones. */
 export function privateOnesOf(listening: readonly string[], addresses: readonly string[]): string[] {
   return [...new Set(listening)].filter(
     host => !addresses.includes(host) && !isWildcard(host) && !isLoopback(host),

@@ -33,8 +33,8 @@ interface HostTalk {
 }
 
 /**
- * Describes the TLS state of a connection; undefined if no session was opened, since a host tells its extensions
- * in the reply to EHLO only. A connection that is used again begins at MAIL FROM.
+ * Describes the TLS state of a connection; undefined if no session was opened, since a host tells its
+ * extensions in the reply to EHLO only. A connection that is used again begins at MAIL FROM.
  */
 export function securityWords({ tls, policy, phases }: HostTalk): string | undefined {
   if (!tls) {

@@ -219,8 +219,8 @@ const STEPS = [
 ] as const satisfies readonly (readonly [SetupStep, string, unknown])[]
 
 /**
- * When the page is opened again, the first step is open that is not done and can be checked. Otherwise the first step stays
- * open, since the keyboard is in it.
+ * When the page is opened again, the first step is open that is not done and can be checked. Otherwise the
+ * first step stays open, since the keyboard is in it.
  */
 function LaterSteps({ checked, isBegun, contact, check }: LaterStepsProps) {
   const { plan, report } = checked
