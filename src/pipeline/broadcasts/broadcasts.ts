@@ -8,6 +8,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
+import { copyName } from '../../lib/copy-name.ts'
 import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import { hasMemberElsewhere } from '../../resources/contacts/members.ts'
@@ -43,7 +44,7 @@ import {
 } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type CheckedLink, checkedLinks, type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
-import { nameOfCopy } from './names.ts'
+import { NAME_LENGTH_MAX } from './names.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 import { refuseSender } from './state.ts'
@@ -107,7 +108,7 @@ export class Broadcasts {
   async duplicate(accountId: Id, id: Id, author: Author) {
     const broadcast = await this.#row(accountId, id)
     if (!broadcast) return undefined
-    const name = nameOfCopy(broadcast.name)
+    const name = copyName(broadcast.name, NAME_LENGTH_MAX)
     const fields = { ...fieldsOf(broadcast), name, noUnsubscribeReason: null, ...author }
     return this.#create(accountId, fields, { attachments: undefined, copyOf: id, send: undefined })
   }

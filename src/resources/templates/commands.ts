@@ -5,6 +5,7 @@
  * or makes a draft: the version that was sent before remains the one that is sent, until the template is
  * published again.
  */
+import { copyName } from '../../lib/copy-name.ts'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/model/command.ts'
@@ -112,7 +113,7 @@ export const templateCommands = {
       const { name, subject, sender, replyToList, variables, contentId } = row
       await shareContent(tx, contentId)
       const content = { subject, sender, replyToList, variables, contentId }
-      const columns = { ...content, name: copyName(name), alias: null }
+      const columns = { ...content, name: copyName(name, TEMPLATE_NAME_LENGTH_MAX), alias: null }
       return insert(tx, { accountId, id: copyId }, columns, at)
     },
   ),
@@ -133,14 +134,6 @@ export const templateCommands = {
     )
     return true
   }),
-}
-
-/** Name of a copy: `Autumn (copy)`, then `Autumn (copy 2)`. */
-function copyName(name: string): string {
-  const [, base = name, number] = /^(.*) \(copy(?: (\d{1,4}))?\)$/su.exec(name) ?? []
-  const isCopy = base !== name
-  const end = isCopy ? ` (copy ${Number(number ?? 1) + 1})` : ' (copy)'
-  return base.slice(0, TEMPLATE_NAME_LENGTH_MAX - end.length).toWellFormed() + end
 }
 
 const FIELDS = ['name', 'subject', 'html', 'text', 'sender', 'replyToList', 'variables'] as const

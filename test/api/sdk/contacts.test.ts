@@ -363,7 +363,7 @@ test('6.38: broadcasts are kept, duplicated, and tell their links', async () => 
   const copy = requireData(await broadcasts.duplicate(id))
   assert.is.not(copy.id, id)
   const { status, name, subject, text } = requireData(await broadcasts.get(copy.id))
-  assert.equal([status, name, subject, text], ['draft', 'May', 'May', words.text])
+  assert.equal([status, name, subject, text], ['draft', 'May (copy)', 'May', words.text])
   const uuid = Buffer.from(id.replace(/^brd_|-/g, ''), 'hex')
   for (const link of [0, 1, 2])
     mailhorn.change(
