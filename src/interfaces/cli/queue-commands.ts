@@ -231,7 +231,7 @@ function queueText({ at, totals, total, entries }: QueueView, page: CliPage): st
     ({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, explanation }) => [
       ...[name!, neverTried, deferred, underWay, held],
       duration(at - oldestAt),
-      nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
+      nextAt === null ? '–' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
       shortened(printable(explanation?.summary ?? ''), REASON_LENGTH_MAX),
     ],
   )

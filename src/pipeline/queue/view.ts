@@ -3,8 +3,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
 import { readCause } from '../../resources/emails/explanation/cause.ts'
-import { type Explanation, explainDelivery } from '../../resources/emails/explanation/explain.ts'
+import {
+  type Explanation,
+  explainDelivery,
+  type Obstacle,
+} from '../../resources/emails/explanation/explain.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE, type DeliveryRow } from '../../store/model/schema.ts'
+import { listPausedDestinations } from './destination-states.ts'
 import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
 export const VIEW_BY = ['domain', 'destination'] as const
@@ -133,7 +138,12 @@ export async function queueViewOf(
   }
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
-  if (question.by === 'domain') await addDetails(db, page, wanted, question.now)
+  const pauses = await pausesAt(db, question.now)
+  if (question.by === 'domain') await addDetails(db, page, wanted, { now: question.now, pauses })
+  for (const entry of page) {
+    const until = pauses.get(destinationOf(question.by, entry) ?? '')
+    if (until !== undefined && entry.nextAt !== null) entry.nextAt = Math.max(entry.nextAt, until)
+  }
   const oldestAt = sorted.reduce<number | null>(
     (oldest, entry) => Math.min(oldest ?? entry.oldestAt, entry.oldestAt),
     null,
@@ -202,7 +212,7 @@ async function addDetails(
   db: Db,
   page: readonly QueueEntry[],
   groups: readonly Group[],
-  now: number,
+  { now, pauses }: { now: number; pauses: ReadonlyMap<string, number> },
 ): Promise<void> {
   if (page.length === 0) return
   const destinations = await destinationsOf(
@@ -213,10 +223,30 @@ async function addDetails(
   for (const entry of page) {
     const queueKey = deferred.get(entry.name!)
     const last = queueKey && (await findLastReply(db, entry.name!, queueKey.accountId))
-    entry.explanation = last ? explainDelivery(last, { now, cause: readCause(last, undefined) }) : null
     entry.destination = destinations.get(entry.name!) ?? null
+    const gate = pauseOf(entry.destination, pauses)
+    entry.explanation = last ? explainDelivery(last, { now, cause: readCause(last, undefined), gate }) : null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
+}
+
+/** Returns the end of the pause of each destination that is paused for all source addresses. */
+async function pausesAt(db: Db, now: number): Promise<Map<string, number>> {
+  const states = await listPausedDestinations(db, now)
+  return new Map(
+    states.flatMap(({ destination, source, pausedUntil }) =>
+      source === '' ? [[destination, pausedUntil]] : [],
+    ),
+  )
+}
+
+function pauseOf(host: string | null, pauses: ReadonlyMap<string, number>): Obstacle | undefined {
+  const until = host === null ? undefined : pauses.get(host)
+  return host === null || until === undefined ? undefined : { code: 'destination_paused', host, until }
+}
+
+export function destinationOf(by: QueueQuestion['by'], { name, destination }: QueueEntry): string | null {
+  return by === 'destination' ? name : destination
 }
 
 /** Returns the queue key of each domain whose next attempt is due first. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { listActiveHolds } from '../../../pipeline/queue/hold-rows.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
-import type { QueueQuestion, QueueView } from '../../../pipeline/queue/view.ts'
+import { destinationOf, type QueueQuestion, type QueueView } from '../../../pipeline/queue/view.ts'
 import type { MailSelector } from '../../../store/model/schema/steering.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import { notFound } from '../api-error.ts'
@@ -24,14 +24,7 @@ import {
   releaseSchema,
   selectorSchema,
 } from './schema.ts'
-import {
-  destinationOf,
-  entryView,
-  queueQuery,
-  queueSchema,
-  readQueueQuestion,
-  tallyView,
-} from './view-schema.ts'
+import { entryView, queueQuery, queueSchema, readQueueQuestion, tallyView } from './view-schema.ts'
 
 interface QueueRoutesOptions {
   reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }

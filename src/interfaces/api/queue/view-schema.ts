@@ -6,6 +6,7 @@ import type { DestinationEntry, DestinationQuestion } from '../../../pipeline/qu
 import { type PathState, pathView } from '../../../pipeline/queue/paths.ts'
 import {
   AGE_LIMITS,
+  destinationOf,
   type QueueEntry,
   type QueueQuestion,
   type QueueTally,
@@ -204,10 +205,6 @@ export function entryView(
     explanation: entry.explanation,
     paths: (paths.get(destinationOf(by, entry) ?? '') ?? []).map(pathView),
   })
-}
-
-export function destinationOf(by: QueueQuestion['by'], { name, destination }: QueueEntry): string | null {
-  return by === 'destination' ? name : destination
 }
 
 export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueTally) {

@@ -521,7 +521,7 @@ test('queue show: domains are sorted by size, and remote text is one line', asyn
   assert.equal(out.split('\n').slice(0, 3), [
     'DOMAIN      QUEUED  DEFERRED  IN PROGRESS  HELD  OLDEST  NEXT  REASON',
     'there.test       1         1            0     0  3 h     now   mx.there.test deferred the message without a known reason.',
-    'far.test         0         0            1     0  3 h',
+    'far.test         0         0            1     0  3 h     –',
   ])
   assert.match(out, /1 queued, 1 deferred, 1 in progress, 0 held, for 2 domains\./)
   const limited = await runLine('queue', 'show', '--limit', '1')
@@ -556,7 +556,7 @@ test('queue show: domains are sorted by size, and remote text is one line', asyn
   })
   assert.match(
     (await runLine('queue')).out,
-    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, for 2 domains\./,
+    /there\.test +0 +0 +0 +2 +3 h +– +mx\.[\s\S]* 2 held, for 2 domains\./,
   )
   const [there] = JSON.parse((await runLine('queue', '--json')).out).domains
   assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])

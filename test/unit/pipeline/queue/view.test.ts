@@ -70,6 +70,35 @@ test('queue view: deliveries are counted by domain, the most first, and by state
   assert.equal((await view()).totals.held, 2)
 })
 
+test('queue view: mail to a paused destination is next tried when the pause ends, and says why it waits', async t => {
+  const { send, claim, run, clock, accountId, view, goesTo } = await open(t)
+  await send('a@there.test', 'b@there.test', 'c@far.test')
+  goesTo('there.test', 'mx.there.test')
+  const [first] = await claim(accountId, 'there.test', { limit: 1 })
+  const now = clock.now()
+  await run('finish', finishFor(first!, now, endings.deferred(now, 1_000)))
+  const pausedUntil = now + MINUTE_MS
+  const state = { destination: 'mx.there.test', source: '', pauseMs: MINUTE_MS, reason: 'no answer' }
+  await run('putDestinationState', { ...state, pausedUntil, changedAt: now })
+  const nextOf = async (question: Partial<QueueQuestion>, afterMs = 0) =>
+    (await view(question, afterMs)).entries.map(({ name, nextAt }) => [name, nextAt])
+  const far = (await view({ domain: 'far.test' })).entries[0]!.nextAt
+  assert.equal(await nextOf({}), [
+    ['there.test', pausedUntil],
+    ['far.test', far],
+  ])
+  assert.equal(await nextOf({ by: 'destination' }), [
+    ['mx.there.test', pausedUntil],
+    [null, far],
+  ])
+  const { explanation } = (await view({}, MINUTE_MS - 1)).entries[0]!
+  assert.equal(
+    [explanation!.code, explanation!.next_attempt_at],
+    ['destination_paused', new Date(pausedUntil).toISOString()],
+  )
+  assert.is((await nextOf({}, MINUTE_MS + 1))[0]![1], now, 'the pause has ended')
+})
+
 test('queue view: the last reply is that of the account due first, or of the requested account', async t => {
   const { account, domain, change, sendBy, view } = await open(t)
   const first = account()

@@ -11,7 +11,7 @@ import { Filter, FilterBar, Search } from '../components/filters.tsx'
 import { actions, type Column, ResourceList, timeColumn } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { ServiceModeDialog } from '../components/service-mode.tsx'
-import { Head } from '../components/show.tsx'
+import { Head, Time } from '../components/show.tsx'
 import { count, counted } from '../labels/numbers.ts'
 import { destinationPlace, emailsAt } from '../labels/places.ts'
 import { BanDialog, BannedDomainsCard } from './banned-domains.tsx'
@@ -154,7 +154,11 @@ function columnsOf(
     { head: 'In progress', kind: 'number', width: 92, cell: ({ under_way }) => count(under_way) },
     { head: 'Held', kind: 'number', width: 72, isExtra: true, cell: ({ held }) => count(held) },
     timeColumn('Oldest', ({ oldest_at }) => oldest_at, '–', true),
-    timeColumn('Next attempt', ({ next_at }) => next_at, 'Now'),
+    {
+      head: 'Next attempt',
+      kind: 'time',
+      cell: ({ next_at }) => (next_at && Date.parse(next_at) <= Date.now() ? 'Now' : <Time at={next_at} />),
+    },
     { head: 'Throughput', width: '12%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
     actions(
       ({ domain, destination }) => (
