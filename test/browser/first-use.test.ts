@@ -50,6 +50,21 @@ test('on a phone, the status names the issue that needs attention', async t => {
   assert.is(await phone.page.getByText(/The queue is empty|waiting in the queue/).isVisible(), false)
 })
 
+test('a user of a suspended account is told so on every page, also without any mail', async t => {
+  await page.route('**/account', async route => {
+    const response = await route.fetch()
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), suspended_at: new Date().toISOString() },
+    })
+  })
+  t.after(() => page.unroute('**/account'))
+  for (const place of ['/start', '/domains', '/keys']) {
+    await goTo(place)
+    await page.getByRole('alert').getByText('Your account is suspended.').waitFor()
+  }
+})
+
 test('the simulator has attempts without a transcript', async () => {
   const id = await send('bounced@simulator.test')
   await mailhorn.emailWhen(id, 'bounced')

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { isOperator } from '../api/session.ts'
+import { AccountNote } from '../components/account-note.tsx'
 import { Button } from '../components/controls.tsx'
 import { NotThere } from '../components/feedback.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
@@ -41,6 +42,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <Side isOpen={isOpen} path={path} />
       <main class="page" id="page" tabIndex={-1}>
         <ServiceModeNote />
+        <AccountNote />
         {isForOthers(path) ? (
           <NotThere title="You do not have access to this page">It is for operators of the server.</NotThere>
         ) : (
