@@ -65,6 +65,48 @@ test('a user of a suspended account is told so on every page, also without any m
   }
 })
 
+test('the queue at 1280 px shows domain, reason, pause and buttons in full', async t => {
+  const wide = await browser.signIn(mailhorn, '/', { viewport: { width: 1_280, height: 800 } })
+  t.after(wide.close)
+  const at = new Date(Date.now() + 60_000).toISOString()
+  const counts = { never_tried: 4, deferred: 12, under_way: 1, held: 0, ages: [] }
+  const entry = {
+    ...{
+      object: 'queue_entry',
+      domain: 'northwind-logistics.example',
+      destination: 'mx.northwind-logistics.example',
+    },
+    ...{ ...counts, oldest_at: at, next_at: at, last_reply: null },
+    explanation: {
+      ...{ code: 'destination_paused', action: null, next_attempt_at: at },
+      summary: 'mx.northwind-logistics.example is paused after repeated failures.',
+    },
+    paths: [
+      {
+        ...{ source_ips: [], window: 5, under_way: 0, claimed: 0, messages_per_second: null },
+        ...{
+          paused_until: at,
+          pause_reason: 'The connection was refused.',
+          probing: false,
+          warmup_spent: false,
+        },
+      },
+    ],
+  }
+  const json = { object: 'list', has_more: false, total: 1, as_of: at, totals: counts, data: [entry] }
+  await wide.page.route(/\/queue\?/, route => route.fulfill({ json }))
+  await wide.page.goto(`${mailhorn.baseUrl}/dashboard/queue`)
+  await wide.page.getByRole('button', { name: /^Limit rate to/ }).waitFor()
+  const cut =
+    await wide.page.evaluate(`[...document.querySelectorAll('.list td .cell, .list td.is-wrapped .line')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent)`)
+  assert.equal(cut, [])
+  const left = await wide.page.evaluate(`[...document.querySelectorAll('.list td.is-acts .cell')].map(cell =>
+    Math.min(...[...cell.querySelectorAll('.row-acts button')].map(button => button.getBoundingClientRect().left)) >=
+    cell.getBoundingClientRect().left)`)
+  assert.equal(left, [true], 'no button is clipped')
+})
+
 test('the simulator has attempts without a transcript', async () => {
   const id = await send('bounced@simulator.test')
   await mailhorn.emailWhen(id, 'bounced')

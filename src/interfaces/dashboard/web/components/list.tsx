@@ -18,6 +18,8 @@ export interface Column<T> {
   width?: number | string
   /** Whether it is left out of narrow windows. */
   isExtra?: boolean
+  /** Whether text that is too long for a line is wrapped. */
+  isWrapped?: boolean
   /** Whole text, shown in one line with an ellipsis, and as a tooltip. */
   text?: (row: T) => string | null | undefined
   /** Content instead of the text. */
@@ -290,7 +292,12 @@ function classesOf<T>(columns: readonly Column<T>[]): string[] {
     [below, 'at-below'],
   ])
   return columns.map(column =>
-    [column.kind && `is-${column.kind}`, column.isExtra && 'is-extra', places.get(column)]
+    [
+      column.kind && `is-${column.kind}`,
+      column.isExtra && 'is-extra',
+      column.isWrapped && 'is-wrapped',
+      places.get(column),
+    ]
       .filter(Boolean)
       .join(' '),
   )

@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     width: '24%',
     text: ({ source, source_name: name }) => name ?? SOURCES[source],
   },
-  { head: 'Meaning', isExtra: true, text: ({ description }) => description },
+  { head: 'Meaning', isExtra: true, isWrapped: true, text: ({ description }) => description },
 ]
 
 const RELEASES_SHOWN_MAX = 3

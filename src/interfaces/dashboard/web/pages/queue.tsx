@@ -22,8 +22,8 @@ type Entry = Queue['data'][number]
 
 const LIVE_MS = 3_000
 const CALM_MS = 15_000
-/** Room for four buttons with texts. */
-const ACTS_WIDTH_PX = 244
+/** Room for four buttons in two lines. */
+const ACTS_WIDTH_PX = 152
 
 export function QueuePage() {
   const query = useQuery()
@@ -142,6 +142,7 @@ function columnsOf(
   return [
     {
       head: by === 'domain' ? 'Domain' : 'Server',
+      isWrapped: true,
       text: ({ domain, destination }) => (by === 'domain' ? domain : destination) ?? 'Unknown',
       second: ({ explanation }) => explanation?.summary,
     },
@@ -159,7 +160,13 @@ function columnsOf(
       kind: 'time',
       cell: ({ next_at }) => (next_at && Date.parse(next_at) <= Date.now() ? 'Now' : <Time at={next_at} />),
     },
-    { head: 'Throughput', width: '12%', isExtra: true, cell: ({ paths }) => <PathState paths={paths} /> },
+    {
+      head: 'Throughput',
+      width: '16%',
+      isExtra: true,
+      isWrapped: true,
+      cell: ({ paths }) => <PathState paths={paths} />,
+    },
     actions(
       ({ domain, destination }) => (
         <>
