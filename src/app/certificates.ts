@@ -3,6 +3,7 @@
  * root.
  */
 import { randomUUID } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { type Config, ConfigError } from '../config/config.ts'
 import {
   type Certificates,
@@ -31,6 +32,7 @@ import type { ChallengeType } from '../resources/certificates/order.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery.ts'
+import { smtpAccess } from './smtp-access.ts'
 
 interface CertificateContext extends Pick<AppContext, 'config' | 'clock' | 'log' | 'store'> {
   secrets: SecretKeys
@@ -49,7 +51,7 @@ async function openSource(context: CertificateContext): Promise<Certificates> {
   const { config, clock, log } = context
   const { certFile, keyFile } = config.smtp.tls
   if (certFile === null || keyFile === null) {
-    const own = ownCertificate(config.dataDir, mxNames(config), clock.now())
+    const own = ownCertificate(config.dataDir, ownNames(config), clock.now())
     return config.acme.enabled ? givenCertificate(context, own) : own
   }
   const onError = (error: unknown) =>
@@ -84,6 +86,12 @@ async function givenCertificate(
     ),
   )
   return held
+}
+
+/** A test installation without a public name is reached by its address. */
+function ownNames(config: Pick<Config, 'mailHost' | 'regions' | 'smtp'>): string[] {
+  const { host } = smtpAccess(config.mailHost, config.smtp)
+  return [...mxNames(config), ...(isIPv4(host) ? [host] : [])]
 }
 
 /**

@@ -36,13 +36,13 @@ import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
 import type { AppContext, Sending } from './context.ts'
 import { readAuthorities } from './delivery.ts'
-import { smtpAccess } from './smtp-access.ts'
+import { selfSignedCertificate, smtpAccess } from './smtp-access.ts'
 import { startUserOutbound } from './user-outbound.ts'
 import { version } from './version.ts'
 
 /** @param baseUrl URL of the API */
 export function installationRoutesOf(
-  { config, store, clock, workers, serviceMode }: AppContext,
+  { config, store, clock, workers, serviceMode, security }: AppContext,
   queueAdmin: QueueAdmin,
   baseUrl: string,
 ): Route[] {
@@ -55,7 +55,10 @@ export function installationRoutesOf(
       base_url: baseUrl,
       mail_host: mailHost,
       laboratory: isLaboratory(mailHost),
-      smtp: smtpAccess(mailHost, smtp),
+      smtp: {
+        ...smtpAccess(mailHost, smtp),
+        self_signed_certificate: selfSignedCertificate(security.certificates) ?? null,
+      },
       simulator_domain: simulator.domain,
       api_key_prefix: apiKeys.prefix,
       standard_webhooks: webhooks.standard,

@@ -1,5 +1,4 @@
 /** Builds the test of the submission ports. Part of the composition root. */
-import { X509Certificate } from 'node:crypto'
 import { smtpTestRoutes } from '../interfaces/api/installation/smtp-test-routes.ts'
 import type { Route } from '../interfaces/api/route/route.ts'
 import { addressesOf } from '../interfaces/doctor/outbound-port.ts'
@@ -10,7 +9,7 @@ import type { ApiKeys } from '../resources/accounts/api-keys.ts'
 import { includesScope } from '../resources/accounts/scopes.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery.ts'
-import { localSmtpAddress, smtpAccess } from './smtp-access.ts'
+import { localSmtpAddress, selfSignedCertificate, smtpAccess } from './smtp-access.ts'
 
 interface Credentials {
   apiKeys: Pick<ApiKeys, 'find'>
@@ -30,10 +29,9 @@ export function smtpTestRoutesOf(
     localAddress: localSmtpAddress(smtp),
     localName: mailHost,
     trust() {
-      const { cert } = security.certificates.current()
-      const { issuer, subject } = new X509Certificate(cert)
-      const isSelfSigned = issuer === subject
-      const trusted = isSelfSigned ? [cert] : readAuthorities(config.delivery.caFile)
+      const own = selfSignedCertificate(security.certificates)
+      const isSelfSigned = own !== undefined
+      const trusted = isSelfSigned ? [own] : readAuthorities(config.delivery.caFile)
       return { isSelfSigned, secureContext: createClientContext(trusted) }
     },
     async findSender(key) {

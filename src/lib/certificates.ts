@@ -7,6 +7,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, every } from './clock.ts'
@@ -165,7 +166,7 @@ export function heldCertificate(first: CertificatePair): Certificates & { use(pa
 /**
  * Self-signed certificate, stored in the folder. It encrypts but does not authenticate. It is replaced when a
  * host is missing in it, or before it expires.
- * @param hosts DNS names, the most important one first
+ * @param hosts DNS names and IPv4 addresses, the most important one first
  */
 export function ownCertificate(folder: string, hosts: readonly string[], now: number): Certificates {
   const file = join(folder, OWN_FILE)
@@ -182,8 +183,9 @@ function keptPair(file: string, hosts: readonly string[], now: number): Certific
     createSecureContext(pair)
     const certificate = new X509Certificate(text)
     const isGood =
-      hosts.every(host => certificate.checkHost(host) !== undefined) &&
-      Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
+      hosts.every(
+        host => (isIPv4(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined,
+      ) && Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
     return isGood ? pair : undefined
   } catch {
     return undefined

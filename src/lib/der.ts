@@ -1,4 +1,5 @@
 /** DER encoding of ASN.1 (X.690 §10), as far as certificates need it. */
+import { isIPv4 } from 'node:net'
 
 export const SEQUENCE = 0x30
 export const SET = 0x31
@@ -12,6 +13,7 @@ export const GENERALIZED_TIME = 0x18
 export const CONTEXT_0 = 0xa0
 export const CONTEXT_3 = 0xa3
 const DNS_NAME = 0x82
+const IP_ADDRESS = 0x87
 /** Object identifiers, encoded with tag and length. */
 export const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex')
 export const COMMON_NAME = Buffer.from('0603550403', 'hex')
@@ -31,10 +33,15 @@ export function der(tag: number, ...parts: Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...size), content])
 }
 
-/** Encodes the extension with the host names (RFC 5280 §4.2.1.6). */
+/** Encodes the extension with host names and IPv4 addresses (RFC 5280 §4.2.1.6). */
 export function altNames(hosts: readonly string[]): Buffer {
-  const names = der(SEQUENCE, ...hosts.map(host => der(DNS_NAME, Buffer.from(host, 'ascii'))))
+  const names = der(SEQUENCE, ...hosts.map(altName))
   return der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))
+}
+
+function altName(host: string): Buffer {
+  if (isIPv4(host)) return der(IP_ADDRESS, Buffer.from(host.split('.').map(Number)))
+  return der(DNS_NAME, Buffer.from(host, 'ascii'))
 }
 
 /** Encodes the extensions with the identifiers of a key that signs itself (RFC 5280 §4.2.1.1, §4.2.1.2). */

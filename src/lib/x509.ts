@@ -24,7 +24,7 @@ import {
 } from './der.ts'
 
 interface SelfSignedOptions {
-  /** DNS names, which become the alternative names. The first one is the common name, too. */
+  /** DNS names and IPv4 addresses: the alternative names. The first one is the common name, too. */
   hosts: readonly string[]
   /** Start of the validity, in ms since the epoch. */
   notBefore: number

@@ -250,6 +250,10 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/(?<="free_bytes":)\d+/g, '21474836480'],
   [/(?<="free_bytes":\d+,"size_bytes":)\d+/g, '42949672960'],
   [/(?<="engine":"sqlite","bytes":)\d+/g, '52428800'],
+  [
+    /(?<="self_signed_certificate":")[^"]+/g,
+    '-----BEGIN CERTIFICATE-----\\nMIIB…\\n-----END CERTIFICATE-----\\n',
+  ],
   [/(?<="wal_bytes":)\d+/g, '4194304'],
 ]
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')

@@ -38,6 +38,10 @@ export const installationSchema = z
       .object({
         host: z.string(),
         ports: z.array(z.object({ port: z.int(), security: z.enum(['starttls', 'tls']) })),
+        self_signed_certificate: z.string().nullable().meta({
+          description:
+            'Certificate of the listeners that programs must be told to trust (PEM); null if an authority issued it.',
+        }),
       })
       .meta({ description: 'Listeners for SMTP submission; no ports when it is off.' }),
     simulator_domain: z.string(),

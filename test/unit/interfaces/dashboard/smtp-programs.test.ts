@@ -3,7 +3,13 @@ import { SMTP_PROGRAMS } from '../../../../src/interfaces/dashboard/web/labels/s
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dashboard: settings of SMTP programs')
-const access = { host: 'mail.example', user: 'mailhorn', password: 're_secret', from: 'hello@here.example' }
+const access = {
+  host: 'mail.example',
+  user: 'mailhorn',
+  password: 're_secret',
+  from: 'hello@here.example',
+  selfSignedName: null,
+}
 /** Patterns of TLS from the start, and of TLS that is required before the login. */
 const SECURITY: Record<string, readonly [tls: RegExp, starttls: RegExp]> = {
   nodemailer: [/secure: true/, /secure: false,\n\s*requireTLS: true/],
@@ -25,10 +31,17 @@ for (const [id, label, textOf] of SMTP_PROGRAMS)
       [587, 'starttls'],
     ] as const) {
       const text = textOf({ ...access, port, security })
+      assert.not.match(text, 'mailhorn.pem')
       for (const part of [access.host, String(port), access.user, access.password])
         assert.ok(text.includes(part), `${part} in ${text}`)
       assert.match(text, SECURITY[id]![security === 'tls' ? 0 : 1])
     }
+  })
+
+for (const [, label, textOf] of SMTP_PROGRAMS)
+  test(`${label}: a self-signed certificate is trusted by its file`, () => {
+    const text = textOf({ ...access, port: 465, security: 'tls', selfSignedName: 'mailhorn.test' })
+    assert.match(text, 'mailhorn.pem')
   })
 
 test.run()

@@ -7,7 +7,7 @@ import { Choose, Copy } from '../components/controls.tsx'
 import { Note, Pending } from '../components/feedback.tsx'
 import { Card, Facts, Head } from '../components/show.tsx'
 import { sampleSender } from '../labels/sample-sender.ts'
-import { SMTP_PROGRAMS } from '../labels/smtp-programs.ts'
+import { CERTIFICATE_FILE, SMTP_PROGRAMS } from '../labels/smtp-programs.ts'
 import { SmtpTestCard } from './smtp-test.tsx'
 
 const SECURITY = { tls: 'TLS from the start', starttls: 'STARTTLS' }
@@ -31,12 +31,14 @@ function Off() {
   return <Note tone="info">SMTP submission is off on this server.</Note>
 }
 
-function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: Installation }) {
+function Connection({ of: { smtp, mail_host: mailHost, api_key_prefix: prefix } }: { of: Installation }) {
   const [program, setProgram] = useState(SMTP_PROGRAMS[0]![0])
   const [port, setPort] = useState(`${smtp.ports[0]!.port}`)
   const chosen = smtp.ports.find(one => `${one.port}` === port) ?? smtp.ports[0]!
   const textOf = SMTP_PROGRAMS.find(([id]) => id === program)![2]
   const password = `${prefix}…`
+  const { self_signed_certificate: certificate } = smtp
+  const selfSignedName = certificate === null ? null : mailHost
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const from = sampleSender(domains.data?.data ?? [])
   return (
@@ -53,10 +55,16 @@ function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: 
           ]}
         />
       </Card>
-      {laboratory && (
+      {certificate !== null && (
         <Note>
-          This server has no public host name, so its certificate is self-signed. Programs must be told to
-          trust it.
+          The certificate of this server is self-signed, so programs must be told to trust it.{' '}
+          <a
+            href={`data:application/x-pem-file,${encodeURIComponent(certificate)}`}
+            download={CERTIFICATE_FILE}
+          >
+            Download {CERTIFICATE_FILE}
+          </a>{' '}
+          and put it where the program runs; the settings below name it.
         </Note>
       )}
       <SmtpTestCard smtp={smtp} prefix={prefix} />
@@ -79,7 +87,7 @@ function Connection({ of: { smtp, laboratory, api_key_prefix: prefix } }: { of: 
           <Copy
             block
             label="Copy settings"
-            text={textOf({ ...smtp, ...chosen, user: USER, password, from })}
+            text={textOf({ ...smtp, ...chosen, user: USER, password, from, selfSignedName })}
           />
           <p class="quiet small">
             Replace <code>{password}</code> by an API key and the sender by an address of your domain.
