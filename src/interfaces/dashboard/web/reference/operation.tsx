@@ -13,6 +13,7 @@ import {
   type Schema,
   typeText,
 } from './document.ts'
+import { exampleBody } from './example-body.ts'
 import type { Replay } from './replay.ts'
 import { Example, Text } from './text.tsx'
 import { TryIt } from './try-it.tsx'
@@ -72,7 +73,9 @@ export function OperationView({ operation, document, credential, replay }: Opera
           </p>
           <CodeSamples call={sampleCallOf(operation)} />
           {parameters.length > 0 && <Parameters parameters={parameters} />}
-          {requestBody && <Body title="Request body" content={requestBody.content} document={document} />}
+          {requestBody && (
+            <Body title="Request body" content={withFreshExamples(requestBody.content)} document={document} />
+          )}
           {Object.entries(responses).map(([status, reply]) => {
             const { description: what, content = {} } = replyOf(reply, document)
             return status.startsWith('2') ? (
@@ -181,6 +184,12 @@ function Properties({ schema, document }: { schema: Schema; document: OpenapiDoc
   )
 }
 
+function withFreshExamples(content: Content): Content {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => [type, { ...media, example: exampleBody(media.example) }]),
+  )
+}
+
 /** Returns the call of an operation with the example of the document as its body. */
 export function sampleCallOf(operation: Operation, baseUrl = location.origin): SampleCall {
   const { method, path, parameters = [], security, requestBody, responses } = operation
@@ -191,7 +200,10 @@ export function sampleCallOf(operation: Operation, baseUrl = location.origin): S
   return {
     ...{ method, baseUrl },
     path: query.length === 0 ? filled : `${filled}?${query.map(name => `${name}=`).join('&')}`,
-    body: type === undefined || type === JSON_TYPE ? media?.example : new SampleFile('contacts.csv', type),
+    body:
+      type === undefined || type === JSON_TYPE
+        ? exampleBody(media?.example)
+        : new SampleFile('contacts.csv', type),
     token: security.length > 0 ? undefined : null,
     isTextReply: success?.content !== undefined && !(JSON_TYPE in success.content),
   }

@@ -1,6 +1,7 @@
 /** Makes a call with the visitor's own credential, and shows the reply. */
 import { useState } from 'preact/hooks'
 import type { Operation } from './document.ts'
+import { exampleBody } from './example-body.ts'
 import type { Replay } from './replay.ts'
 import { Example, Text } from './text.tsx'
 
@@ -23,7 +24,7 @@ export function TryIt({ operation, credential, replay }: TryItProps) {
   const [values, setValues] = useState<Record<string, string>>(replay?.values ?? {})
   const media = requestBody?.content[JSON_TYPE]
   const [body, setBody] = useState(
-    media ? (replay?.body ?? JSON.stringify(media.example ?? {}, null, 2)) : '',
+    media ? (replay?.body ?? JSON.stringify(exampleBody(media.example) ?? {}, null, 2)) : '',
   )
   const [result, setResult] = useState<Result>()
   const [isBusy, setBusy] = useState(false)
