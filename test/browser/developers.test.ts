@@ -50,6 +50,7 @@ test('a logged request is found by the id of its email, and opens the API refere
 
 test('a new key is shown with code, and the language stays chosen for templates and the reference', async () => {
   await goTo('/keys?add=1')
+  await dialog().getByText('An API key sends email, reads sent email').waitFor()
   await dialog().getByLabel('Name').fill('Samples')
   await dialog().getByLabel('Domain').selectOption({ label: 'Only shop.example' })
   await dialog().getByRole('button', { name: 'Create API key' }).click()

@@ -13,6 +13,9 @@ import { emailsWith } from '../labels/places.ts'
 import { sampleSender } from '../labels/sample-sender.ts'
 import { AccessTokens } from './access-tokens.tsx'
 
+const MAY =
+  'An API key sends email, reads sent email, reads and changes received mail, and manages suppressions. Everything else needs an access token.'
+
 export function Keys() {
   const query = useQuery()
   const keys = useLoad<List<ApiKey>>('/api-keys')
@@ -23,7 +26,7 @@ export function Keys() {
   const close = () => query.set({ add: null })
   return (
     <>
-      <Head title="API keys">
+      <Head title="API keys" lead={MAY}>
         <Button kind="main" icon="plus" onClick={add}>
           Create API key
         </Button>
@@ -106,6 +109,7 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
     >
       {error => (
         <>
+          <p class="quiet">{MAY}</p>
           <TextField
             label="Name"
             required
