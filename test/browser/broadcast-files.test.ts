@@ -85,6 +85,7 @@ test('files are attached to a draft, survive a reload, and arrive with each reci
   await page.getByLabel('Subject').fill('Our prices')
   await button('Review and send …').click()
   await dialog().getByText('prices.txt (5 B), map.txt (6 B)').waitFor()
+  assert.equal(await axeFindings(page), [])
   await dialog().getByRole('button', { name: 'Send to 2 people' }).click()
   await button('Undo').waitFor()
   mailhorn.clock.advance(30_000)

@@ -18,12 +18,14 @@ interface RenderedMailProps {
   rendered: Rendering
   /** Whether the HTML is sent alone, without the text that is derived from it otherwise. */
   hasNoText?: boolean
+  /** Name for screen readers where the page has another preview; that of the subject when absent. */
+  label?: string
 }
 
-export function RenderedMail({ rendered, hasNoText = false }: RenderedMailProps) {
+export function RenderedMail({ rendered, hasNoText = false, label }: RenderedMailProps) {
   const [look, setLook] = useState<PreviewLook | 'text'>('desktop')
   return (
-    <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
+    <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} label={label} flush>
       <Tabs label="Preview format" tabs={LOOKS} chosen={look} onChoose={setLook} />
       {!rendered.ok && <p class="letter-text">The rendered email is too large.</p>}
       {rendered.ok && look === 'dark' && !hasDarkStyles(rendered.html ?? '') && (

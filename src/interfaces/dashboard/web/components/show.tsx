@@ -119,6 +119,8 @@ function SectionTabs() {
 
 interface CardProps {
   title?: string
+  /** Name for screen readers, where another card of the page has the same title. */
+  label?: string | undefined
   lead?: ComponentChildren
   acts?: ComponentChildren
   /** Whether the content has margins, like a table. */
@@ -147,9 +149,9 @@ export function SectionHead({ kind, title, lead, acts }: SectionHeadProps) {
   )
 }
 
-export function Card({ title, lead, acts, flush, children }: CardProps) {
+export function Card({ title, label = title, lead, acts, flush, children }: CardProps) {
   return (
-    <section class="card" {...(title && { 'aria-label': title })}>
+    <section class="card" {...(label && { 'aria-label': label })}>
       <SectionHead kind="card-head" title={title} lead={lead} acts={acts} />
       {flush ? children : <div class="card-body">{children}</div>}
     </section>

@@ -226,7 +226,11 @@ function AsReceived({ broadcast }: Pick<ReviewProps, 'broadcast'>) {
       <h3>Content</h3>
       {choice}
       {preview.data ? (
-        <RenderedMail rendered={{ ok: true, ...preview.data }} hasNoText={preview.data.text === null} />
+        <RenderedMail
+          rendered={{ ok: true, ...preview.data }}
+          hasNoText={preview.data.text === null}
+          label="Email for the chosen contact"
+        />
       ) : (
         <Pending of={preview} />
       )}
