@@ -30,6 +30,7 @@ import {
   type AttemptRow,
   DELIVERY_CLASS,
   DELIVERY_STATE,
+  type DeliveryRow,
   type DeliveryStatus,
   NO_LEASE,
 } from '../../store/model/schema.ts'
@@ -133,16 +134,16 @@ export const queueCommands = {
   /** Stores the results of attempts. Returns false for a result whose lease was lost; it is not stored. */
   finish: concurrent(
     batchCommand<Finish, boolean>(async (tx, finishes) => {
-      const rows = await tx.rows.lock('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
+      const rows = await tx.rows.lock('deliveries', finishes.map(rowKey), FINISHED_COLUMNS)
       const isValid = finishes.map(
         ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
       )
       const valid = finishes.filter((_, i) => isValid[i])
-      const formerStatus = rows.filter((_, i) => isValid[i]).map(row => row!.status)
+      const former = rows.filter((_, i) => isValid[i])
       await tx.rows.insert('attempts', valid.map(attemptRow))
       await recordDeliveries(
         tx,
-        valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
+        valid.map((finish, i) => changeOf(finish, former[i]!)),
       )
       await suppress(tx, valid)
       tallyAttempts(tx, valid)
@@ -262,6 +263,8 @@ export const queueCommands = {
 const UNCONFIRMED = storedCause({ code: 'unconfirmed' })
 const UNKNOWN_OUTCOME_REASON = 'the service ended in the middle of an attempt: it may have arrived'
 
+const FINISHED_COLUMNS = ['state', 'attempts', 'status', 'expiresAt'] as const
+
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
   return { emailId, ordinal }
 }
@@ -273,7 +276,10 @@ function attemptRow(finish: Finish): Partial<AttemptRow> {
 }
 
 /** Only the first deferral of a recipient is reported as an event. */
-function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange {
+function changeOf(
+  finish: Finish,
+  { status: formerStatus, expiresAt }: Pick<DeliveryRow, 'status' | 'expiresAt'>,
+): DeliveryChange {
   const { accountId, emailId, ordinal, address, status, nextAt, error, finishedAt, handedOverAt } = finish
   const { signedAt, signatures, proof } = finish
   const deferred = nextAt !== null
@@ -287,6 +293,7 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
     error,
     at: finishedAt,
     handedOverAt,
+    expiresAt,
     set: {
       status,
       ...NO_LEASE,

@@ -301,7 +301,7 @@ function compare(a: string | null, b: string | null): number {
 
 const LAST_REPLY = [
   ...(['lastReply', 'lastMxHost', 'cause', 'address', 'domain', 'status', 'state'] as const),
-  ...(['attempts', 'nextAt', 'leasedAt', 'simulated'] as const),
+  ...(['attempts', 'nextAt', 'leasedAt', 'expiresAt', 'simulated'] as const),
 ] as const
 
 /**

@@ -68,6 +68,8 @@ export interface DeliveryChange {
    * `email.sent` event.
    */
   handedOverAt: number | null
+  /** Time until which the delivery is retried after a deferral, in ms since the epoch. */
+  expiresAt?: number
 }
 
 const EMAIL_COLUMNS = [
@@ -281,11 +283,11 @@ function recordOf(
 /** Adds the explanation to an event that says why a recipient has not got the email. */
 function explained(
   event: NonNullable<DeliveryChange['event']>,
-  { recipient: address, set: { cause, nextAt } }: DeliveryChange,
+  { recipient: address, expiresAt, set: { cause, nextAt } }: DeliveryChange,
   { simulated }: Pick<EmailOrigin, 'simulated'>,
 ): NonNullable<DeliveryChange['event']> {
   if (cause == null) return event
-  const delivery = { address, domain: domainOf(foldAddress(address)), simulated }
+  const delivery = { address, domain: domainOf(foldAddress(address)), simulated, expiresAt }
   const explanation = explainCause(JSON.parse(cause) as Cause, delivery, nextAt ?? null)
   return { ...event, data: { ...event.data, explanation } }
 }

@@ -5,7 +5,7 @@
 import { DELIVERY_STATE, type DeliveryRow } from '../../../store/model/schema.ts'
 import type { Cause } from './cause.ts'
 import type { ExplanationCode } from './codes.ts'
-import { type WordFacts, wordsOf } from './words.ts'
+import { retryAdvice, type WordFacts, wordsOf } from './words.ts'
 
 export interface Explanation {
   code: ExplanationCode
@@ -30,7 +30,7 @@ export interface Obstacle {
 
 export type ExplainedDelivery = Pick<
   DeliveryRow,
-  'address' | 'domain' | 'status' | 'state' | 'attempts' | 'nextAt' | 'leasedAt' | 'simulated'
+  'address' | 'domain' | 'status' | 'state' | 'attempts' | 'nextAt' | 'leasedAt' | 'expiresAt' | 'simulated'
 >
 
 export interface ExplainedFacts {
@@ -94,16 +94,20 @@ function explainWaiting(
 
 /**
  * Explains the reason of a result, regardless of the state of the delivery.
+ * @param delivery with the time until which it is retried, if that is known
  * @param nextAt time of the next attempt, in ms since the epoch; null if there is none
  */
 export function explainCause(
   { code, last, ...facts }: Cause,
-  delivery: Pick<ExplainedDelivery, 'address' | 'domain' | 'simulated'>,
+  delivery: Pick<ExplainedDelivery, 'address' | 'domain' | 'simulated'> & { expiresAt?: number | undefined },
   nextAt: number | null = null,
 ): Explanation {
   const lastSummary = last && { last: explainCause(last, delivery).summary }
   const explained = explanationOf(code, delivery, { ...facts, ...lastSummary })
-  return nextAt === null ? explained : { ...explained, next_attempt_at: isoTime(nextAt) }
+  if (nextAt === null) return explained
+  const { simulated, expiresAt } = delivery
+  const advice = simulated === 1 || expiresAt === undefined ? null : retryAdvice(expiresAt)
+  return { ...explained, action: explained.action ?? advice, next_attempt_at: isoTime(nextAt) }
 }
 
 function explanationOf(

@@ -169,6 +169,11 @@ export function wordsOf(code: ExplanationCode, facts: WordFacts): Words {
 
 const ADDED_TO_LIST = 'The address was added to the suppression list, so it is sent no further email.'
 
+/** Says what to do about a deferral that the sender cannot help. */
+export function retryAdvice(expiresAt: number): string {
+  return `Nothing to do: it is retried until ${timeText(expiresAt)}.`
+}
+
 /** Ends a text that may already end with a full stop. */
 function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`

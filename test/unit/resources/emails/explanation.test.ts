@@ -30,6 +30,7 @@ function delivery(over: Partial<ExplainedDelivery>): ExplainedDelivery {
     attempts: 0,
     nextAt: NOW,
     leasedAt: null,
+    expiresAt: NOW + 48 * 3_600_000,
     simulated: 0,
     ...over,
   }
@@ -194,6 +195,18 @@ for (const [name, row, facts, code, summary, nextAt] of STATES)
       [code, summary, nextAt === null ? null : new Date(nextAt).toISOString()],
     )
   })
+
+test('a deferral without another advice says until when it is retried', () => {
+  const waits = delivery({ ...delayed, nextAt: LATER })
+  const actionOf = (cause: ExplainedFacts['cause'], of = waits) =>
+    explainDelivery(of, { now: NOW, cause }).action
+  const advice = 'Nothing to do: it is retried until 2026-11-29 20:00 UTC.'
+  assert.is(actionOf({ code: 'deferred', ...MX }), advice)
+  assert.is(actionOf(undefined), advice)
+  assert.match(actionOf({ code: 'domain_not_found' }) ?? '', /^Check the address/)
+  assert.is(actionOf({ code: 'deferred' }, { ...waits, simulated: 1 }), null)
+  assert.is(actionOf({ code: 'deferred', ...MX }, delivery({ ...delayed })), null)
+})
 
 test('an email of several recipients counts them, and names the earliest attempt', () => {
   const recipients = [
