@@ -177,7 +177,7 @@ function storedDomainIds(ids: readonly Id[] | null): string | null {
 }
 
 const LOCAL_HTTP =
-  'for tests, the setting `webhooks.allow_insecure_loopback` allows http:// to 127.0.0.1 and [::1]'
+  'for tests, the operator can allow http:// to 127.0.0.1 and [::1] with the setting `webhooks.allow_insecure_loopback` (MAILHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK=true)'
 
 function isLocalHttp(url: string): boolean {
   const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' }

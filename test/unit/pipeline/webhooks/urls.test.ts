@@ -9,7 +9,8 @@ import { SECRETS } from '../../../kit/webhooks.ts'
 const test = suite('webhooks/urls')
 const NOT_PUBLIC = /^must not lead to an address that is not public$/
 const HTTPS = /^must begin with https:\/\/$/
-const HTTPS_OR_LOCAL = /^must begin with https:\/\/; for tests, .*allow_insecure_loopback/
+const HTTPS_OR_LOCAL =
+  /^must begin with https:\/\/; for tests, the operator .*`webhooks\.allow_insecure_loopback` \(MAILHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK=true\)$/
 
 const NO_RULE = { allowInsecureLoopback: false, allowLoopback: false }
 const INSECURE = { ...NO_RULE, allowInsecureLoopback: true }

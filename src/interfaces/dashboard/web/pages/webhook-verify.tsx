@@ -73,7 +73,9 @@ export function TunnelHint() {
     <p class="quiet small">
       Is your endpoint on your own computer? Give it a public https address with a tunnel, such as{' '}
       <code>cloudflared tunnel --url http://localhost:3000</code> or <code>ngrok http 3000</code>, and use
-      that address with the path of your endpoint.
+      that address with the path of your endpoint. If Mailhorn itself runs on that computer, the operator can
+      allow <code>http://127.0.0.1</code> for tests:{' '}
+      <code>MAILHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK=true</code>.
     </p>
   )
 }
