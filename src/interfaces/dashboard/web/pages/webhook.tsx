@@ -11,6 +11,7 @@ import { Empty, Failure, Pending, say } from '../components/feedback.tsx'
 import type { PageProps } from '../components/page.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
+import { replacedDeliveries } from '../labels/webhook-deliveries.ts'
 import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
 import { TunnelHint, VerifyCard } from './webhook-verify.tsx'
@@ -73,6 +74,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
 
 function Deliveries({ of }: { of: Loaded<List<WebhookDelivery>> }) {
   const recent = of.data?.data
+  const replaced = replacedDeliveries(recent ?? [])
   return (
     <Card
       title="Recent deliveries"
@@ -86,7 +88,12 @@ function Deliveries({ of }: { of: Loaded<List<WebhookDelivery>> }) {
         </Empty>
       )}
       {recent?.map(delivery => (
-        <Delivery key={delivery.id} delivery={delivery} reload={of.reload} />
+        <Delivery
+          key={delivery.id}
+          delivery={delivery}
+          isReplaced={replaced.has(delivery.id)}
+          reload={of.reload}
+        />
       ))}
     </Card>
   )
@@ -167,7 +174,14 @@ function Signatures(props: SettingsProps) {
   )
 }
 
-function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () => void }) {
+interface DeliveryProps {
+  delivery: WebhookDelivery
+  /** Whether the event was sent anew in place of the remaining attempts. */
+  isReplaced: boolean
+  reload: () => void
+}
+
+function Delivery({ delivery, isReplaced, reload }: DeliveryProps) {
   const { id, webhook_id, event_type, test, attempts, last_attempt_at, next_attempt_at, created_at } =
     delivery
   const replay = useAct(async () => {
@@ -180,7 +194,7 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
       <summary class="row">
         <code class="grow">{event_type}</code>
         {test && <Mark tone="info">Test</Mark>}
-        <DeliveryMark delivery={delivery} />
+        <DeliveryMark delivery={delivery} isReplaced={isReplaced} />
         <span class="quiet">
           <Time at={last_attempt_at ?? created_at} />
         </span>
@@ -189,6 +203,7 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
         <p class="quiet">
           {attempts === 0 ? 'Not sent yet' : counted(attempts, 'attempt')}
           {delivery.duration_ms !== null && `, the last one took ${delivery.duration_ms} ms`}.
+          {isReplaced && ' The event was resent: see its newer delivery.'}
           {next_attempt_at &&
             (Date.parse(next_attempt_at) > Date.now() ? (
               <>
@@ -234,11 +249,11 @@ function indented(json: string): string {
 
 function DeliveryMark({
   delivery: { success, attempts, response_status, next_attempt_at },
-}: {
-  delivery: WebhookDelivery
-}) {
+  isReplaced,
+}: Pick<DeliveryProps, 'delivery'> & Partial<Pick<DeliveryProps, 'isReplaced'>>) {
   if (success) return <Mark tone="good">{`Delivered (${response_status})`}</Mark>
   if (attempts === 0) return <Mark tone="none">Pending</Mark>
+  if (isReplaced) return <Mark tone="none">Replaced by a resend</Mark>
   const answer = response_status === null ? 'no response' : String(response_status)
   return (
     <Mark
