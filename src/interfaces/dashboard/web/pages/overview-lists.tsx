@@ -81,7 +81,8 @@ export function Providers() {
   const list = useLoad<Destinations>(`/destinations?limit=${ROWS}`, { everyMs: LIVE_MS })
   return (
     <ResourceList<Destination>
-      title="By provider, today"
+      title="Attempts by provider, today"
+      lead="An email that is deferred three times counts three times here, and once above."
       acts={<Link href="/destinations">View all</Link>}
       name="Receiving servers today"
       list={{ ...list, data: list.data && { data: list.data.data } }}

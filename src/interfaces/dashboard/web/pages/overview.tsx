@@ -144,7 +144,7 @@ function Volume({ metrics: { totals, ...metrics }, former, stretch }: VolumeProp
           name="Delivered"
           href={emails('delivered')}
           {...(isUsed ? rate('delivery_rate') : { value: '–', was: undefined })}
-          under={`${count(of('delivery_delayed'))} deferred`}
+          under={`${counted(of('delivery_delayed'), 'recipient')} deferred`}
         />
         <Figure
           name="Bounced"
