@@ -133,6 +133,7 @@ test('email show: every attempt is shown, also in regions without feedback', asy
     '',
     `a@there.test (to): delivery_delayed, 1 attempt, next attempt in 5 min, at ${at(5 * 60_000)}`,
     '  mx2.there.test deferred the message without a known reason.',
+    '  Nothing to do: it is retried until 2026-11-23 13:00 UTC.',
     `  Attempt 1, ${at(-100)}: deferred in 100 ms at rcpt: 451 4.7.1 [31mlater`,
     '    mx1.there.test [192.0.2.7] from 198.51.100.1, no TLS, policy none',
     '      connect        12 ms  refused',

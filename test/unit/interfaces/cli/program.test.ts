@@ -541,7 +541,7 @@ test('queue show: domains are sorted by size, and remote text is one line', asyn
     explanation: {
       code: 'deferred',
       summary: 'mx.there.test deferred the message without a known reason.',
-      action: null,
+      action: 'Nothing to do: it is retried until 2026-11-23 13:00 UTC.',
       next_attempt_at: new Date(next).toISOString(),
     },
   })
