@@ -16,9 +16,12 @@ import { AccessTokens } from './access-tokens.tsx'
 const MAY =
   'An API key sends email, reads sent email, reads and changes received mail, and manages suppressions. Everything else needs an access token.'
 
+/** The last use is accurate to a minute. */
+const LIVE_MS = 30_000
+
 export function Keys() {
   const query = useQuery()
-  const keys = useLoad<List<ApiKey>>('/api-keys')
+  const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs: LIVE_MS })
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   /** Keys with full access are access tokens, which have a list of their own. */
   const sending = keys.data?.data.filter(({ permission }) => permission === 'sending_access')
