@@ -91,6 +91,7 @@ test('a block list refusal suppresses no address, and raises one alert', async (
     account_name: null,
     active: null,
     silence: null,
+    ended_at: null,
   })
 })
 

@@ -24,6 +24,8 @@ const LIVE_MS = 3_000
 const CALM_MS = 15_000
 /** Room for four buttons in two lines. */
 const ACTS_WIDTH_PX = 152
+/** Narrower than in other lists, for the reasons beside. */
+const TIME_WIDTH_PX = 112
 
 export function QueuePage() {
   const query = useQuery()
@@ -149,20 +151,21 @@ function columnsOf(
     {
       head: 'Waiting',
       kind: 'number',
-      width: 80,
+      width: 72,
       cell: ({ never_tried, deferred }) => count(never_tried + deferred),
     },
     { head: 'In progress', kind: 'number', width: 92, cell: ({ under_way }) => count(under_way) },
-    { head: 'Held', kind: 'number', width: 72, isExtra: true, cell: ({ held }) => count(held) },
-    timeColumn('Oldest', ({ oldest_at }) => oldest_at, '–', true),
+    { head: 'Held', kind: 'number', width: 56, isExtra: true, cell: ({ held }) => count(held) },
+    { ...timeColumn('Oldest', ({ oldest_at }: Entry) => oldest_at, '–', true), width: TIME_WIDTH_PX },
     {
       head: 'Next attempt',
       kind: 'time',
+      width: TIME_WIDTH_PX,
       cell: ({ next_at }) => (next_at && Date.parse(next_at) <= Date.now() ? 'Now' : <Time at={next_at} />),
     },
     {
       head: 'Throughput',
-      width: '16%',
+      width: 108,
       isExtra: true,
       isWrapped: true,
       cell: ({ paths }) => <PathState paths={paths} />,
