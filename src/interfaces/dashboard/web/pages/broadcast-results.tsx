@@ -116,12 +116,14 @@ function Figures({ broadcast, uncounted }: { broadcast: Broadcast; uncounted: Un
   const bounceRate = of('bounced') / (delivered + of('bounced') || 1)
   const complaintRate = of('complained') / (delivered || 1)
   const share = (type: RecipientType) => (delivered === 0 ? '–' : percent(of(type) / delivered))
+  const reaction = (type: 'opened' | 'clicked') =>
+    uncounted[type] ? { value: '–', under: NOT_COUNTED } : { value: share(type) }
   const figures: Figure[] = [
     { type: 'sent', value: count(of('sent')) },
     { type: 'delivered', value: count(delivered) },
     { type: 'bounced', value: percent(bounceRate), ...limitWords(bounceRate, limits?.bounces) },
-    { type: 'opened', value: uncounted.opened ? NOT_COUNTED : share('opened') },
-    { type: 'clicked', value: uncounted.clicked ? NOT_COUNTED : share('clicked') },
+    { type: 'opened', ...reaction('opened') },
+    { type: 'clicked', ...reaction('clicked') },
     { type: 'unsubscribed', value: share('unsubscribed') },
     {
       type: 'complained',
