@@ -168,6 +168,7 @@ const SHARED_WITH_WEB = [
   'src/protocols/mime/html/text-part.ts',
   'src/resources/accounts/scopes.ts',
   'src/resources/alerts/kinds.ts',
+  'src/resources/contacts/filter-ops.ts',
   'src/resources/contacts/limits.ts',
   'src/resources/templates/compile.ts',
   'src/resources/templates/declared.ts',

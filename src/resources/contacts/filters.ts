@@ -10,23 +10,8 @@ import type { Id } from '../../lib/ids.ts'
 import { containing, endingIn } from '../../store/model/pattern.ts'
 import type { Db, Flag, Schema } from '../../store/model/schema.ts'
 import type { ActivityTime } from '../events/contact-activity.ts'
+import { type FilterOp, isPropertyField, PROPERTY_PREFIX, type TEXT_OPS, TIME_FIELDS } from './filter-ops.ts'
 
-export const TEXT_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
-/** Whether a value equals one of several. */
-export const LIST_OPS = ['in'] as const
-/** Whether a time is within the last so many days; a time that never was is not. */
-export const PERIOD_OPS = ['within_days', 'not_within_days'] as const
-/** Whether a time is before, or not before, another one. */
-export const DATE_OPS = ['before', 'after'] as const
-export const FILTER_OPS = [...TEXT_OPS, ...LIST_OPS, ...PERIOD_OPS, ...DATE_OPS] as const
-const TEXT_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
-/** When a contact was added, was last sent an email, and last opened one or clicked a link in one. */
-export const TIME_FIELDS = ['created_at', 'last_sent_at', 'last_opened_at', 'last_clicked_at'] as const
-export const FILTER_FIELDS = [...TEXT_FIELDS, ...TIME_FIELDS] as const
-/** Prefix of the key of a property in a filter. */
-export const PROPERTY_PREFIX = 'properties.'
-
-export type FilterOp = (typeof FILTER_OPS)[number]
 type TextOp = (typeof TEXT_OPS)[number]
 type TimeField = (typeof TIME_FIELDS)[number]
 
@@ -154,10 +139,6 @@ export function meeting({ conditions }: Membership) {
     eb.and(conditions.map(condition => expressionOf(eb, condition)))
 }
 
-export function isPropertyField(field: string): boolean {
-  return field.startsWith(PROPERTY_PREFIX)
-}
-
 function isTimeFilter(filter: SegmentFilter): filter is SegmentFilter & { field: TimeField } {
   return (TIME_FIELDS as readonly string[]).includes(filter.field)
 }
@@ -203,14 +184,6 @@ function timeCondition({ field, op, value }: SegmentFilter & { field: TimeField 
   const time = ACTIVITY_TIMES.get(field)
   if (time) return { on: 'activity', time, from: at, isNegated: !isFrom }
   return { on: 'created', from: isFrom ? at : 0, before: isFrom ? Number.MAX_SAFE_INTEGER : at }
-}
-
-/** Returns the operators that a field has. */
-export function opsOf(field: string): readonly FilterOp[] {
-  if (ACTIVITY_TIMES.has(field)) return PERIOD_OPS
-  if (field === 'created_at') return [...PERIOD_OPS, ...DATE_OPS]
-  if (field === 'unsubscribed') return TEXT_OPS
-  return isPropertyField(field) ? FILTER_OPS : [...TEXT_OPS, ...LIST_OPS]
 }
 
 /**

@@ -1,14 +1,13 @@
 /** Conditions on contacts: those of a segment, and the parameter `filters` of lists. */
 import * as z from 'zod'
 import {
-  contradictionOf,
   FILTER_FIELDS,
   FILTER_OPS,
   isPropertyField,
   opsOf,
   PROPERTY_PREFIX,
-  type SegmentFilter,
-} from '../../../resources/contacts/filters.ts'
+} from '../../../resources/contacts/filter-ops.ts'
+import { contradictionOf, type SegmentFilter } from '../../../resources/contacts/filters.ts'
 import {
   FILTERS_MAX,
   KEY_CHARACTERS_MAX,
@@ -47,7 +46,7 @@ export function readFilters(query: URLSearchParams): SegmentFilter[] {
 
 function isField(text: string): boolean {
   if (text.includes('\0') || !text.isWellFormed()) return false
-  const isProperty = text.startsWith(PROPERTY_PREFIX) && text.length > PROPERTY_PREFIX.length
+  const isProperty = isPropertyField(text) && text.length > PROPERTY_PREFIX.length
   return isProperty || FILTER_FIELDS.some(field => field === text)
 }
 

@@ -1,7 +1,8 @@
 /** Schemas of segments. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
-import { FILTER_OPS, type SegmentFilter } from '../../../resources/contacts/filters.ts'
+import { FILTER_OPS } from '../../../resources/contacts/filter-ops.ts'
+import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { SegmentRow } from '../../../store/model/schema.ts'
 import { nameSchema } from '../audiences/schema.ts'
 import { filtersOf, filtersSchema } from '../contacts/filter-schema.ts'

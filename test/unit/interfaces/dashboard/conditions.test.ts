@@ -5,12 +5,12 @@ import {
   filterWords,
   firstFilter,
   listOf,
-  opsFor,
   startOf,
   valueKind,
   withField,
   withOp,
 } from '../../../../src/interfaces/dashboard/web/labels/conditions.ts'
+import { opsOf } from '../../../../src/resources/contacts/filter-ops.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dashboard: conditions on contacts')
@@ -24,8 +24,8 @@ test('each field begins with an operator that suits it', () => {
     ['last_opened_at', 'within_days', 30],
   ] as const)
     assert.equal(firstFilter(field), { field, op, value })
-  assert.equal(opsFor('last_sent_at'), ['within_days', 'not_within_days'])
-  assert.equal(opsFor('created_at').slice(2), ['before', 'after'])
+  assert.equal(opsOf('last_sent_at'), ['within_days', 'not_within_days'])
+  assert.equal(opsOf('created_at').slice(2), ['before', 'after'])
 })
 
 test('another field keeps what was entered only where it fits', () => {
@@ -54,8 +54,8 @@ test('a text becomes the first of a list, and the first of a list a text', () =>
   assert.equal(withOp(list, 'eq'), city)
   assert.equal(withOp({ ...city, value: '' }, 'in').value, [])
   assert.equal(listOf(' Vienna, Wien ,,'), ['Vienna', 'Wien'])
-  assert.not(opsFor('unsubscribed').includes('in'))
-  assert.not(opsFor('email').includes('before'))
+  assert.not(opsOf('unsubscribed').includes('in'))
+  assert.not(opsOf('email').includes('before'))
 })
 
 test('conditions read as sentences', () => {

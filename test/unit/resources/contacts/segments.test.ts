@@ -1,13 +1,8 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
-import {
-  contradictionOf,
-  DATE_OPS,
-  PERIOD_OPS,
-  type SegmentFilter,
-  TEXT_OPS,
-} from '../../../../src/resources/contacts/filters.ts'
+import { DATE_OPS, PERIOD_OPS, TEXT_OPS } from '../../../../src/resources/contacts/filter-ops.ts'
+import { contradictionOf, type SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
 import { hasMemberElsewhere, segmentMembers, segmentsOf } from '../../../../src/resources/contacts/members.ts'
 import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'

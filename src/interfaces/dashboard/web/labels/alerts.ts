@@ -1,6 +1,7 @@
 /** Texts of alerts: what happened, how to fix it, and on which page. */
 import { type AlertKind, factsOfKind } from '../../../../resources/alerts/kinds.ts'
 import type { Alert } from '../api/types.ts'
+import { capitalized } from './faults.ts'
 import { exactTime } from './time.ts'
 
 interface AlertWords {
@@ -109,10 +110,6 @@ export function alertState(alert: Pick<Alert, 'kind' | 'ended_at' | 'silence'>):
   const silence = silenceWords(alert)
   const parts = [alert.ended_at && `ended ${exactTime(alert.ended_at)}`, silence].filter(Boolean)
   return parts.length > 0 ? `${capitalized(parts.join(', '))}.` : alertWords(alert).fix
-}
-
-function capitalized(words: string): string {
-  return `${words[0]!.toUpperCase()}${words.slice(1)}`
 }
 
 /** Says until when an alert is silenced, and by whom; undefined when it is not. */

@@ -1,13 +1,12 @@
 /** Words the conditions of a segment, and offers operators and first values for each field. */
+import { type FilterOp, isPropertyField, opsOf } from '../../../../resources/contacts/filter-ops.ts'
 import type { SegmentFilter } from '../api/types.ts'
 import { plainWords } from './faults.ts'
 import { counted } from './numbers.ts'
 import { dayText } from './ranges.ts'
 import { LOCALE } from './time.ts'
 
-export type Op = SegmentFilter['op']
-
-export const OPS: Readonly<Record<Op, string>> = {
+export const OPS: Readonly<Record<FilterOp, string>> = {
   eq: 'is',
   neq: 'is not',
   contains: 'contains',
@@ -32,11 +31,6 @@ export const ACTIVITY_FIELDS: Readonly<Record<string, string>> = {
   last_clicked_at: 'Clicked a link',
 }
 const NAMES: Readonly<Record<string, string>> = { ...CONTACT_FIELDS, ...ACTIVITY_FIELDS }
-const TEXT_OPS: readonly Op[] = ['eq', 'neq', 'contains', 'exists', 'not_exists']
-const LIST_OPS: readonly Op[] = ['in']
-const PERIOD_OPS: readonly Op[] = ['within_days', 'not_within_days']
-const DATE_OPS: readonly Op[] = ['before', 'after']
-
 /** What is entered beside an operator. */
 export type ValueKind = 'none' | 'days' | 'date' | 'flag' | 'list' | 'text'
 
@@ -47,42 +41,31 @@ export function isActivity({ field }: Pick<SegmentFilter, 'field'>): boolean {
   return field in ACTIVITY_FIELDS
 }
 
-export function isProperty(field: string): boolean {
-  return field.startsWith('properties.')
-}
-
-export function opsFor(field: string): readonly Op[] {
-  if (field in ACTIVITY_FIELDS) return PERIOD_OPS
-  if (field === 'created_at') return [...PERIOD_OPS, ...DATE_OPS]
-  if (field === 'unsubscribed') return TEXT_OPS
-  return [...TEXT_OPS, ...LIST_OPS, ...(isProperty(field) ? [...PERIOD_OPS, ...DATE_OPS] : [])]
-}
-
 export function valueKind({ field, op }: Pick<SegmentFilter, 'field' | 'op'>): ValueKind {
   if (op === 'exists' || op === 'not_exists') return 'none'
-  if (PERIOD_OPS.includes(op)) return 'days'
-  if (DATE_OPS.includes(op)) return 'date'
-  if (LIST_OPS.includes(op)) return 'list'
+  if (op === 'within_days' || op === 'not_within_days') return 'days'
+  if (op === 'before' || op === 'after') return 'date'
+  if (op === 'in') return 'list'
   return field === 'unsubscribed' && op !== 'contains' ? 'flag' : 'text'
 }
 
 /** The condition that a new row begins with for a field. */
 export function firstFilter(field: string): SegmentFilter {
   if (field === 'unsubscribed') return { field, op: 'eq', value: 'false' }
-  const [first] = opsFor(field)
+  const [first] = opsOf(field)
   if (first === 'within_days') return { field, op: first, value: DAYS }
-  return { field, op: isProperty(field) ? 'eq' : 'contains', value: '' }
+  return { field, op: isPropertyField(field) ? 'eq' : 'contains', value: '' }
 }
 
 /** The condition after another field was chosen; what was entered is kept where it fits. */
 export function withField(filter: SegmentFilter, field: string): SegmentFilter {
   const moved = { ...filter, field }
-  const fits = opsFor(field).includes(filter.op) && valueKind(moved) === valueKind(filter)
+  const fits = opsOf(field).includes(filter.op) && valueKind(moved) === valueKind(filter)
   return fits && filter.value !== '' ? moved : firstFilter(field)
 }
 
 /** The condition after another operator was chosen. */
-export function withOp(filter: SegmentFilter, op: Op): SegmentFilter {
+export function withOp(filter: SegmentFilter, op: FilterOp): SegmentFilter {
   const changed = { ...filter, op }
   const kind = valueKind(changed)
   if (kind === valueKind(filter) || kind === 'none') return changed
@@ -115,7 +98,7 @@ export function filterWords(filter: SegmentFilter): string {
   if (kind === 'list') return `${begin} ${(value as string[]).map(text => `“${text}”`).join(', ')}`
   if (kind === 'text') return `${begin} “${value}”`
   // a date of a property is the same day everywhere
-  const at = isProperty(field) ? new Date(`${value}T00:00`) : new Date(String(value))
+  const at = isPropertyField(field) ? new Date(`${value}T00:00`) : new Date(String(value))
   return `${begin} ${day.format(at)}`
 }
 

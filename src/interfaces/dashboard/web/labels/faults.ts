@@ -36,6 +36,6 @@ export function plainWords(message: string): string {
   )
 }
 
-function capitalized(text: string): string {
+export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

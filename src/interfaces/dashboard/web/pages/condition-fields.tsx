@@ -1,5 +1,6 @@
 /** Form fields for the conditions of a segment or of a list of contacts, with the number of matches. */
 import { useEffect, useState } from 'preact/hooks'
+import { type FilterOp, isPropertyField, opsOf } from '../../../../resources/contacts/filter-ops.ts'
 import { PERIOD_DAYS_MAX } from '../../../../resources/contacts/limits.ts'
 import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -12,11 +13,8 @@ import {
   dayOf,
   firstFilter,
   isActivity,
-  isProperty,
   listOf,
   OPS,
-  type Op,
-  opsFor,
   startOf,
   valueKind,
   withField,
@@ -60,9 +58,9 @@ export function FilterFields({ audience, filters, onFilters }: FilterFieldsProps
             class="input grow"
             aria-label={`Operator of condition ${i + 1}`}
             value={filter.op}
-            onChange={event => change(i, withOp(filter, event.currentTarget.value as Op))}
+            onChange={event => change(i, withOp(filter, event.currentTarget.value as FilterOp))}
           >
-            {opsFor(filter.field).map(op => (
+            {opsOf(filter.field).map(op => (
               <option key={op} value={op}>
                 {OPS[op]}
               </option>
@@ -148,7 +146,7 @@ function ValueField({ label, filter, onValue }: ValueFieldProps) {
       </span>
     )
   if (kind === 'list') return <ListField label={label} values={value as string[]} onValues={onValue} />
-  const isPlainDay = isProperty(filter.field)
+  const isPlainDay = isPropertyField(filter.field)
   return kind === 'date' ? (
     <input
       class="input grow"
