@@ -8,22 +8,13 @@ import { parseForeignAddress } from '../../protocols/smtp/address.ts'
 import { wantsNotices } from '../../protocols/smtp/dsn.ts'
 import type { Dsn } from '../../resources/emails/dsn.ts'
 import { ownMessageId, storedMailboxes } from '../../resources/emails/email-rows.ts'
+import { blobName } from '../../store/blobs/staged.ts'
 import { DELIVERY_CLASS } from '../../store/model/schema.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { envelopeRecipients } from './recipients.ts'
 import type { NewEmail } from './store-emails.ts'
+import type { StoredAttachment } from './stored-attachments.ts'
 import type { Sender, StagedAttachment } from './submission.ts'
-
-/** An attachment in the row of an email. */
-export interface StoredAttachment {
-  id: string
-  filename: string
-  contentType: string
-  contentId: string | null
-  sizeBytes: number
-  /** SHA-256 in hex. */
-  hash: string
-}
 
 export interface NewEmailOptions {
   clock: Clock
@@ -113,7 +104,7 @@ function storedAttachment(
   { filename, contentType, contentId, blob: { sizeBytes, hash } }: StagedAttachment,
   id: string,
 ): StoredAttachment {
-  return { id, filename, contentType, contentId, sizeBytes, hash: Buffer.from(hash).toString('hex') }
+  return { id, filename, contentType, contentId, sizeBytes, hash: blobName(hash) }
 }
 
 function jsonOrNull(list: readonly unknown[]): string | null {

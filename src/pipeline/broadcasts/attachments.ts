@@ -9,12 +9,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
 import { type BlobFiles, releaseBlobs } from '../../store/blobs/blobs.ts'
 import type { BlobReservations } from '../../store/blobs/reservations.ts'
-import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
+import { blobHash, blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 import type { Tx } from '../../store/model/command.ts'
 import type { Db, Json } from '../../store/model/schema.ts'
 import { BROADCAST_ATTACHMENTS_BYTES_MAX } from '../accept/message-limits.ts'
-import type { StoredAttachment } from '../accept/new-email.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { type StoredAttachment, storedAttachments } from '../accept/stored-attachments.ts'
 import { encodedFileSize, type SubmittedAttachment } from '../accept/submission.ts'
 
 /** An attachment that the broadcast has already, named by its id. */
@@ -139,32 +139,11 @@ export async function discardFiles(
   for (const { hash } of storedAttachments(attachments)) await blobs.discard(db, hash)
 }
 
-export function storedAttachments(attachments: Json | null): StoredAttachment[] {
-  return attachments === null ? [] : (JSON.parse(attachments) as StoredAttachment[])
-}
-
 /** Returns the list of another broadcast, or of its emails. Its blobs exist while that broadcast does. */
 export function sameList(attachments: Json | null): AttachmentList {
   return { attachments, blobs: storedAttachments(attachments).map(blobOf) }
 }
 
 function blobOf({ hash, sizeBytes }: StoredAttachment): StagedBlob {
-  return { hash: hashBytes(hash), sizeBytes, body: null, draft: null }
-}
-
-function hashBytes(hash: string): Uint8Array {
-  return new Uint8Array(Buffer.from(hash, 'hex'))
-}
-
-/** Reads the files of a stored list, for a test email. */
-export function readFiles(
-  { blobs, db }: { blobs: BlobFiles; db: Db },
-  attachments: Json | null,
-): Promise<SubmittedAttachment[]> {
-  return Promise.all(
-    storedAttachments(attachments).map(async ({ filename, contentType, contentId, hash }) => ({
-      ...{ filename, contentType, contentId },
-      content: await blobs.read(db, hashBytes(hash)),
-    })),
-  )
+  return { hash: blobHash(hash), sizeBytes, body: null, draft: null }
 }

@@ -23,14 +23,9 @@ import type { BroadcastRow, Db } from '../../store/model/schema.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
+import { readAttachments } from '../accept/stored-attachments.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
-import {
-  discardFiles,
-  type NewAttachment,
-  readFiles,
-  type WantedAttachment,
-  withStagedFiles,
-} from './attachments.ts'
+import { discardFiles, type NewAttachment, type WantedAttachment, withStagedFiles } from './attachments.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import {
@@ -304,7 +299,7 @@ async function sendTest(
   if (contactId && !chosen) return UNKNOWN_CONTACT
   const [from] = parseStoredMailboxes(broadcast.sender)
   const placeholders = await placeholdersOf(db, broadcast)
-  const attachments = await readFiles(options, broadcast.attachments)
+  const attachments = await readAttachments(options, broadcast.attachments)
   const submissions = []
   for (const recipient of to) {
     const contact = chosen ?? (await findContact(db, broadcast, { email: foldAddress(recipient.address) }))

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { idText } from '../../lib/ids.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
-import { storedAttachments } from './attachments.ts'
+import { storedAttachments } from '../accept/stored-attachments.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 
 type Versioned = Pick<

@@ -20,3 +20,8 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 export function blobName(hash: Uint8Array): string {
   return Buffer.from(hash).toString('hex')
 }
+
+/** Returns the hash that a name stands for. */
+export function blobHash(name: string): Uint8Array {
+  return new Uint8Array(Buffer.from(name, 'hex'))
+}

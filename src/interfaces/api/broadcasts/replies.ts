@@ -1,7 +1,7 @@
 /** Replies about broadcasts: their schemas, and views of rows with content and results. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
-import { storedAttachments } from '../../../pipeline/broadcasts/attachments.ts'
+import { storedAttachments } from '../../../pipeline/accept/stored-attachments.ts'
 import type { BroadcastDetail, BroadcastLint } from '../../../pipeline/broadcasts/broadcasts.ts'
 import { LINT_PARTS, LINT_RULES, saysUnsubscribe } from '../../../pipeline/broadcasts/lint.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
-import { storedAttachments } from '../../../pipeline/broadcasts/attachments.ts'
+import { storedAttachments } from '../../../pipeline/accept/stored-attachments.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
 import type { Author } from '../../../pipeline/broadcasts/draft.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/names.ts'

@@ -1,11 +1,12 @@
 /** Serves the attachments of sent emails with download links. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
-import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
+import { type StoredAttachment, storedAttachments } from '../../../pipeline/accept/stored-attachments.ts'
 import { shownBy } from '../../../protocols/mime/compose-body.ts'
 import { decodeContent } from '../../../resources/emails/content.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import { blobHash } from '../../../store/blobs/staged.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
 import { orNotFound } from '../api-error.ts'
@@ -44,7 +45,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
     const { accountId, id: ownerId } = email
     const linkOf = ({ id }: StoredAttachment) =>
       linkTo({ kind: 'email-attachment', accountId, ownerId, fileId: parseWireId('att', id)! })
-    return { attachments: readStored(email.attachments), view: linkedAttachmentViewer(html, linkOf) }
+    return { attachments: storedAttachments(email.attachments), view: linkedAttachmentViewer(html, linkOf) }
   }
 
   return [
@@ -84,15 +85,11 @@ export function emailAttachmentOpener({
   return async ({ accountId, ownerId: id, fileId }) => {
     const [email] = await store.find('emails', [{ accountId, id }], ['attachments', 'endedAt'])
     const isThere = email && isVisible(email, await horizonOf(accountId))
-    const file = isThere && findAttachment(readStored(email.attachments), fileId)
+    const file = isThere && findAttachment(storedAttachments(email.attachments), fileId)
     if (!file) return undefined
-    const blob = await store.blobs.open(store.db, new Uint8Array(Buffer.from(file.hash, 'hex')))
+    const blob = await store.blobs.open(store.db, blobHash(file.hash))
     return { filename: file.filename, contentType: file.contentType, ...blob }
   }
-}
-
-function readStored(json: string | null): StoredAttachment[] {
-  return json === null ? [] : (JSON.parse(json) as StoredAttachment[])
 }
 
 /**

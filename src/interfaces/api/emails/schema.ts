@@ -1,7 +1,7 @@
 /** Schemas and views of emails. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
-import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
+import { type StoredAttachment, storedAttachments } from '../../../pipeline/accept/stored-attachments.ts'
 import { transcriptOf } from '../../../pipeline/delivery/outcome/transcript.ts'
 import { POLICY_NAMES } from '../../../pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { ExplainedEmail } from '../../../pipeline/queue/explained.ts'
@@ -158,7 +158,7 @@ export function emailView(
     text: content.text,
     headers: Object.fromEntries(parseList<[string, string]>(email.headers)),
     tags: parseList(email.tags),
-    attachments: parseList<StoredAttachment>(email.attachments).map(attachmentView),
+    attachments: storedAttachments(email.attachments).map(attachmentView),
     error: email.error,
     explanation,
     template_id: email.templateId && wireId('tpl', email.templateId),

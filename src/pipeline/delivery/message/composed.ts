@@ -27,7 +27,7 @@ import { createFindPersonal, filledContent, NO_LINKS } from '../../../resources/
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import type { StoredAttachment } from '../../accept/new-email.ts'
+import { readAttachments } from '../../accept/stored-attachments.ts'
 import {
   createEmailLinks,
   type EmailLinks,
@@ -280,27 +280,16 @@ function feedbackFields({ accountId, broadcastId }: EmailSource): HeaderField[] 
 }
 
 /** Reads the files of a broadcast once while its emails follow each other. */
-function createAttachmentReader({ db, blobs }: Pick<ComposerParts, 'db' | 'blobs'>) {
+function createAttachmentReader(store: Pick<ComposerParts, 'db' | 'blobs'>) {
   const ofBroadcasts = new BoundedMap<string, Promise<Attachment[]>>(KEPT_WITH_FILES_MAX)
   return ({ attachments, broadcastId }: EmailSource): Promise<Attachment[]> | Attachment[] => {
     if (attachments === null) return []
-    if (broadcastId === null) return readAttachments(attachments, db, blobs)
+    if (broadcastId === null) return readAttachments(store, attachments)
     const known = ofBroadcasts.get(attachments)
     if (known) return known
-    const read = readAttachments(attachments, db, blobs)
+    const read = readAttachments(store, attachments)
     ofBroadcasts.set(attachments, read)
     read.catch(() => ofBroadcasts.delete(attachments))
     return read
   }
-}
-
-function readAttachments(json: string, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
-  return Promise.all(
-    (JSON.parse(json) as StoredAttachment[]).map(async ({ filename, contentType, contentId, hash }) => ({
-      filename,
-      contentType,
-      contentId,
-      content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
-    })),
-  )
 }

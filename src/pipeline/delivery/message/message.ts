@@ -17,7 +17,7 @@ import { createEmailSources, type EmailSource } from '../../../resources/emails/
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/model/schema.ts'
 import type { Find } from '../../../store/reading/read.ts'
-import type { StoredAttachment } from '../../accept/new-email.ts'
+import { storedAttachments } from '../../accept/stored-attachments.ts'
 import type { MessageTls } from '../tls-policy/next-hop.ts'
 import { messageTlsOf } from '../tls-policy/sender-tls-preference.ts'
 import { type Composed, createComposer } from './composed.ts'
@@ -179,8 +179,7 @@ async function memoryOf(find: Find, { raw, attachments, content }: EmailSource):
     return blob?.sizeBytes ?? 0
   }
   const characters = (content.html?.length ?? 0) + (content.text?.length ?? 0)
-  const files = attachments === null ? [] : (JSON.parse(attachments) as StoredAttachment[])
-  const fileBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const fileBytes = storedAttachments(attachments).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   return fileBytes * MEMORY_PER_BYTE.attachment + characters * MEMORY_PER_BYTE.content
 }
 

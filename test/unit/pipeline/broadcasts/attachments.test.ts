@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { type Id, wireId } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { storedAttachments } from '../../../../src/pipeline/accept/stored-attachments.ts'
 import type { SubmittedAttachment } from '../../../../src/pipeline/accept/submission.ts'
 import {
   attachmentList,
   type NewAttachment,
-  storedAttachments,
   type WantedAttachment,
   withStagedFiles,
 } from '../../../../src/pipeline/broadcasts/attachments.ts'
